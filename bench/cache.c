@@ -95,7 +95,7 @@ static void open_store(const char *directory, double rate, char **words, int cou
     bench_wait_for_all();
     if (rank != 0)
         check(pp_store_posix_build(&inner, directory, &posix), directory);
-    check(pp_store_throttled_build(&throttled, inner, &throttle, NULL), "a slow disk");
+    check(pp_store_throttled_build(&throttled, inner, &throttle), "a slow disk");
     check(pp_store_open_over(&store, MPI_COMM_WORLD, rate > 0 ? throttled : inner, PARAPET_CREATE, &options), "open");
 }
 

@@ -133,7 +133,7 @@ static void run_write(const char *directory, int64_t mib, double rate, int round
     int round;
     memset(of.part.data, 1, (size_t)((end - first) * row) * sizeof(double));
     check(pp_store_posix_build(&inner, directory, &posix), directory);
-    check(pp_store_throttled_build(&throttled, inner, &throttle, NULL), "a slow disk");
+    check(pp_store_throttled_build(&throttled, inner, &throttle), "a slow disk");
     check(pp_store_open_over(&of.store, MPI_COMM_WORLD, throttled, PARAPET_CREATE, &options), "open");
     check(parapet_array_create(&of.array, of.store, "a", &spec), "create");
     of.sweeps = calibrate();

@@ -204,7 +204,7 @@ static void open_folder(bed *b)
     if (strcmp(b->kind, "null") == 0)
         must(pp_store_null_build(&b->backend, b->inner), "the null store");
     else if (strcmp(b->kind, "throttled") == 0)
-        must(pp_store_throttled_build(&b->backend, b->inner, &(pp_throttle){0}, NULL), "the throttled store");
+        must(pp_store_throttled_build(&b->backend, b->inner, &(pp_throttle){0}), "the throttled store");
     else if (strcmp(b->kind, "directory") != 0)
         bench_die(b->kind, "no such store: throttled, directory or null");
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "tool.h"
 
 #include <fcntl.h>
@@ -98,7 +99,7 @@ static parapet_status transfer_round(tool_bench *bench, tool_transfer transfer, 
 /* [collective] Whether the time is over, or somebody wants it to end. */
 static bool is_over(tool_bench *bench, double began)
 {
-    int64_t is_late = clock_seconds() - began >= (double)bench->seconds;
+    int64_t is_late = pp_clock_seconds() - began >= (double)bench->seconds;
     bench->signal = (int)ranks_most(bench->request, interrupt_signal());
     return ranks_most(bench->request, is_late) > 0 || bench->signal != 0;
 }
@@ -106,7 +107,7 @@ static bool is_over(tool_bench *bench, double began)
 /* [collective] Rounds until the time is over; *done: how many. */
 static parapet_status transfer_rounds(tool_bench *bench, tool_transfer transfer, int64_t most, int64_t *done)
 {
-    double began = clock_seconds();
+    double began = pp_clock_seconds();
     parapet_status status = PARAPET_OK;
     for (*done = 0; *done < most && status == PARAPET_OK && (*done == 0 || !is_over(bench, began)); (*done)++)
         status = transfer_round(bench, transfer, *done);

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static parapet_status write_file(writing *work)
 {
     const tool_request *request = work->request;
     bool is_talkative = request->rank == 0 && !(request->flags & (TOOL_JSON | TOOL_QUIET));
-    double begin = clock_seconds();
+    double begin = pp_clock_seconds();
     char *left_out = NULL;
     parapet_status status;
     work->file.dry_run = 1;
@@ -185,7 +186,7 @@ static parapet_status write_file(writing *work)
     work->file.dry_run = 0;
     if (status == PARAPET_OK && !(request->flags & TOOL_DRY_RUN))
         status = write_interruptibly(work);
-    print_end(work, status, left_out, clock_seconds() - begin);
+    print_end(work, status, left_out, pp_clock_seconds() - begin);
     parapet_free(left_out);
     return status;
 }

@@ -1,16 +1,16 @@
+#include "base/clock.h"
 #include "tool.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What is under way has this long to come to an orderly end. A copy that is cut off later can be resumed as well. */
 enum { ORDERLY_MICROSECONDS = 1500000 };
 
 static volatile sig_atomic_t received;
-static volatile time_t received_at;
+static volatile int64_t received_at_ns;
 static char last_words[TOOL_PLACE_BYTES];
 static const char *last_document = "";
 
@@ -49,14 +49,14 @@ static void receive(int number)
 {
     const struct itimerval patience = {
         .it_value = {.tv_sec = ORDERLY_MICROSECONDS / 1000000, .tv_usec = ORDERLY_MICROSECONDS % 1000000}};
-    time_t now = time(NULL);
-    if (received != 0 && now - received_at > 1) {
+    int64_t now_ns = pp_clock_now_ns();
+    if (received != 0 && now_ns - received_at_ns > PP_SECOND_NS) {
         end_now(number);
         return;
     }
     if (received != 0)
         return;
-    received_at = now;
+    received_at_ns = now_ns;
     received = number;
     (void)setitimer(ITIMER_REAL, &patience, NULL);
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { WIDTH_DEFAULT = 80, BAR_LEAST = 10, BAR_MOST = 50 };
 void progress_init(tool_progress *progress, const char *verb, bool is_shown)
 {
     *progress = (tool_progress){.verb = verb, .is_shown = is_shown, .is_terminal = isatty(STDERR_FILENO) != 0};
-    progress->start_seconds = progress->shown_seconds = clock_seconds();
+    progress->start_seconds = progress->shown_seconds = pp_clock_seconds();
 }
 
 static int terminal_width(void)
@@ -103,7 +104,7 @@ static bool is_due(const tool_progress *progress, double now, int64_t done, int6
 int progress_report(void *context, int64_t done_bytes, int64_t total_bytes)
 {
     tool_progress *progress = context;
-    double now = clock_seconds();
+    double now = pp_clock_seconds();
     if (!progress->is_begun) {
         progress->is_begun = true;
         progress->first_bytes = done_bytes;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 bool value_refuse(const char *name, const char *text, const char *expected)
 {
@@ -102,13 +101,6 @@ char *text_of_rate(double bytes_per_second)
 {
     double rate = bytes_per_second / 1e6;
     return rate < 1000 ? text_format("%.1f MB/s", rate) : text_format("%.2f GB/s", rate / 1000);
-}
-
-double clock_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 char *text_of_clock(double seconds)

@@ -1,7 +1,7 @@
 /* ranks_mpi.c - the ranks of the tool over MPI: the only file of the tool that calls it. */
 #include <mpi.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "tool.h"
 
 #include <string.h>
@@ -12,15 +12,16 @@ int ranks_hand_over(char **words)
     return TOOL_OK;
 }
 
+#define PAUSE_NS 10000000
+
 /* Waits for rank 0 without burning a core, which MPI_Barrier would. */
 static void wait_for_all(void)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
     MPI_Request request;
     int is_done = 0;
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
-        (void)nanosleep(&pause, NULL);
+        pp_clock_pause_ns(PAUSE_NS);
 }
 
 static int run_on_rank_0(tool_request *request)

@@ -1,4 +1,5 @@
 /* restore_test.c - check --restore-test: what a restart would do, with its data read and thrown away. */
+#include "base/clock.h"
 #include "tool.h"
 
 #include <inttypes.h>
@@ -154,13 +155,13 @@ static void keep_problem(tool_restoring *restoring, parapet_status status)
 /* [collective] As a program that restarts does it. */
 static void restore(tool_restoring *restoring)
 {
-    double start = clock_seconds();
+    double start = pp_clock_seconds();
     parapet_status status = parapet_restore_open(&restoring->restore, restoring->store, "", 0);
     if (status == PARAPET_OK)
         status = parapet_restore_get_info(restoring->restore, &restoring->info);
     for (int i = 0; status == PARAPET_OK && i < restoring->info.array_count; i++)
         status = read_array(restoring, restoring->info.names[i]);
-    restoring->seconds = clock_seconds() - start;
+    restoring->seconds = pp_clock_seconds() - start;
     keep_problem(restoring, status);
 }
 

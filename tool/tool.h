@@ -184,7 +184,6 @@ bool extents_parse(const tool_request *request, const char *name, int ndim, int6
 bool size_parse(const tool_request *request, const char *name, double *bytes);
 
 char *text_of_rate(double bytes_per_second); /* "12.3 MB/s", powers of 1000 as for disks and networks */
-double clock_seconds(void);                  /* since some instant, for differences */
 char *text_of_clock(double seconds);         /* "0:01:23" */
 char *text_of_seconds(double seconds);       /* "0.05 s", "123 s" */
 

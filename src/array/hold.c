@@ -6,6 +6,7 @@
 #include "array/holder.h"
 #include "array/path.h"
 #include "array/store_handle.h"
+#include "base/clock.h"
 #include "comm/wait.h"
 
 /* How long others are waited for, in seconds, where wait_seconds does not say: somebody who changes something for

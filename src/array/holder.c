@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "array/path.h"
 #include "array/store_handle.h"
 #include "base/checked.h"
+#include "base/clock.h"
 
 #define INCARNATION_WORD "\nincarnation "
 #define HOLDER_WORD "\nheld by "
@@ -50,12 +50,9 @@ parapet_status pp_incarnation_read(parapet_store *store, const char *path, char 
 
 void pp_holder_print(const char *purpose, char line[PP_HOLDER_BYTES])
 {
-    char name[PP_PROCESS_BYTES], when[32] = "?";
-    time_t now = time(NULL);
-    struct tm parts;
+    char name[PP_PROCESS_BYTES], when[PP_CLOCK_TEXT_BYTES];
     pp_process_name(name);
-    if (gmtime_r(&now, &parts) != NULL)
-        (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    pp_clock_print(pp_clock_wall_ns() / PP_SECOND_NS, when);
     (void)snprintf(line, PP_HOLDER_BYTES, "%s since %s for %s", name, when, purpose);
 }
 

@@ -6,6 +6,7 @@
 #include "array/node.h"
 #include "array/store.h"
 #include "array/stored_document.h"
+#include "base/clock.h"
 #include "comm/wait.h"
 #include "transfer/settle.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "comm/internal.h"
 
 parapet_status pp_comm_build_alone(pp_comm **comm)

@@ -1,8 +1,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "comm/flavour.h"
 #include "comm/mpi_internal.h"
 
@@ -136,11 +136,7 @@ static const pp_comm_ops mpi_ops = {
 
 static uint64_t make_nonce(const pp_comm *comm)
 {
-    struct timespec now;
-    uint64_t nonce;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    nonce = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30) ^ (uint64_t)(uintptr_t)comm ^
-            ((uint64_t)comm->rank << 48);
+    uint64_t nonce = (uint64_t)pp_clock_wall_ns() ^ (uint64_t)(uintptr_t)comm ^ ((uint64_t)comm->rank << 48);
     nonce = (nonce ^ (nonce >> 31)) * UINT64_C(0x9E3779B97F4A7C15);
     return nonce ^ (nonce >> 29);
 }

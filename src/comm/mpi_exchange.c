@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "comm/mpi_internal.h"
 

@@ -1,7 +1,8 @@
 #include "comm/wait.h"
 
 #include <sched.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define YIELDS 24
 #define SLEEP_LEAST_NS 20000L
@@ -45,17 +46,10 @@ void pp_wait_briefly(pp_wait *wait)
     if (sleep == 0)
         pp_wait_yield();
     else
-        (void)nanosleep(&(struct timespec){.tv_nsec = sleep}, NULL);
+        pp_clock_pause_ns(sleep);
 }
 
 void pp_wait_reset(pp_wait *wait)
 {
     wait->idle = 0;
-}
-
-double pp_clock_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -19,7 +19,4 @@ long pp_wait_next(pp_wait *wait);
 void pp_wait_yield(void);
 void pp_wait_reset(pp_wait *wait);
 
-/* Seconds since some fixed time, never going back. */
-double pp_clock_seconds(void);
-
 #endif

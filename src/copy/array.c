@@ -4,7 +4,7 @@
 #include "array/refresh.h"
 #include "array/store.h"
 #include "base/checked.h"
-#include "comm/wait.h"
+#include "base/clock.h"
 #include "copy/copy.h"
 #include "copy/dealing.h"
 #include "rechunk/print.h"

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "base/condition.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -33,7 +33,7 @@ static bool wait_for(worker *self)
     bool is_done;
     (void)pthread_mutex_lock(&self->lock);
     if (!self->is_done)
-        pp_condition_wait(&self->changed, &self->lock, LOOK_NS);
+        pp_clock_wait(&self->changed, &self->lock, LOOK_NS);
     is_done = self->is_done;
     (void)pthread_mutex_unlock(&self->lock);
     return is_done;
@@ -44,7 +44,7 @@ parapet_status pp_aside_run(const pp_aside *aside)
     worker self = {.aside = aside};
     pthread_t thread;
     (void)pthread_mutex_init(&self.lock, NULL);
-    pp_condition_init(&self.changed);
+    pp_clock_init_condition(&self.changed);
     if (!pp_thread_start(&thread, run, &self))
         pp_failure_take(&self.failure, pp_thread_fail());
     else {

@@ -1,6 +1,7 @@
 #include "copy/dealing.h"
 
 #include "base/checked.h"
+#include "base/clock.h"
 #include "comm/wait.h"
 #include "plan/surplus.h"
 

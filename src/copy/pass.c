@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "comm/wait.h"
+#include "base/clock.h"
 #include "copy/aside.h"
 #include "copy/dealing.h"
 #include "copy/source.h"

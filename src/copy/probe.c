@@ -9,7 +9,7 @@
 #include "array/path.h"
 #include "array/store.h"
 #include "base/checked.h"
-#include "comm/wait.h"
+#include "base/clock.h"
 #include "copy/copy.h"
 
 #define WRITE_BYTES ((size_t)16 << 20)

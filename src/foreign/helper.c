@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/memory.h"
 
 #define FIRST_BYTES ((size_t)64 << 10)
@@ -29,13 +29,6 @@ typedef struct helper {
     double until_s; /* of the clock */
     int exit_status;
 } helper;
-
-static double clock_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Starting ---- */
 
@@ -159,11 +152,11 @@ static parapet_status make_room(helper *run, size_t most)
 static parapet_status wait_for_more(const helper *run)
 {
     struct pollfd output = {.fd = run->output, .events = POLLIN};
-    double left_s = run->until_s - clock_s();
+    double left_s = run->until_s - pp_clock_seconds();
     int ready = left_s > 0 ? poll(&output, 1, (int)(1000 * left_s) + 1) : 0;
     if (ready < 0 && errno != EINTR)
         return pp_fail(PARAPET_ERR_IO, "waiting for the program that reads HDF5 failed: %s", strerror(errno));
-    if (ready == 0 && clock_s() >= run->until_s)
+    if (ready == 0 && pp_clock_seconds() >= run->until_s)
         return pp_fail(
             PARAPET_ERR_TIMEOUT,
             "the program that reads HDF5 took too long, and was ended: the file is damaged, or its storage "
@@ -236,7 +229,7 @@ static parapet_status check_allowed(const pp_helper_limits *limits)
 
 parapet_status pp_helper_run(const char *file, const pp_helper_limits *limits, char **text, size_t *bytes)
 {
-    helper run = {.until_s = clock_s() + limits->seconds};
+    helper run = {.until_s = pp_clock_seconds() + limits->seconds};
     parapet_status status;
     *text = NULL;
     *bytes = 0;

@@ -1,13 +1,6 @@
 #include "store/meter.h"
 
-#include <time.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include "base/clock.h"
 
 void pp_meter_init(pp_meter *meter)
 {
@@ -26,7 +19,7 @@ void pp_meter_begin(pp_meter *meter)
         return;
     (void)pthread_mutex_lock(&meter->mutex);
     if (meter->under_way++ == 0)
-        meter->since_ns = now_ns();
+        meter->since_ns = pp_clock_now_ns();
     (void)pthread_mutex_unlock(&meter->mutex);
 }
 
@@ -36,7 +29,7 @@ parapet_status pp_meter_end(pp_meter *meter, parapet_status status)
         return status;
     (void)pthread_mutex_lock(&meter->mutex);
     if (--meter->under_way == 0)
-        meter->total_ns += now_ns() - meter->since_ns;
+        meter->total_ns += pp_clock_now_ns() - meter->since_ns;
     (void)pthread_mutex_unlock(&meter->mutex);
     return status;
 }
@@ -45,7 +38,7 @@ double pp_meter_seconds(pp_meter *meter)
 {
     int64_t total_ns;
     (void)pthread_mutex_lock(&meter->mutex);
-    total_ns = meter->total_ns + (meter->under_way > 0 ? now_ns() - meter->since_ns : 0);
+    total_ns = meter->total_ns + (meter->under_way > 0 ? pp_clock_now_ns() - meter->since_ns : 0);
     (void)pthread_mutex_unlock(&meter->mutex);
     return 1e-9 * (double)total_ns;
 }

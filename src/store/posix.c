@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/internal.h"
 
 static void posix_free(pp_store *base)
@@ -78,7 +78,7 @@ void pp_store_posix_use_records(pp_store *base, bool takes_over)
     ops->close_lock = pp_record_close_lock;
     store->store.ops = ops;
     store->takes_over = takes_over;
-    store->opened = (int64_t)time(NULL);
+    store->opened = pp_clock_wall_ns() / PP_SECOND_NS;
 }
 
 /* The directory that holds the root, as a path: "a/b/" lies in "a", "b" in ".", "/b" in "/". */

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/internal.h"
 
-/* A thousandth of a second apart. */
 #define REFUSALS_MOST 20
+#define PAUSE_NS 1000000 /* between them */
 
 void pp_posix_locate(pp_posix_place *place, const char *key)
 {
@@ -26,12 +26,11 @@ void pp_posix_locate(pp_posix_place *place, const char *key)
 
 bool pp_posix_may_repeat(int error_number, int *refusals)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
     if (error_number == EINTR)
         return true;
     if (error_number != EAGAIN || ++*refusals >= REFUSALS_MOST)
         return false;
-    (void)nanosleep(&pause, NULL);
+    pp_clock_pause_ns(PAUSE_NS);
     return true;
 }
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* The last second of the year 9999. */
 #define LATEST INT64_C(253402300799)
@@ -16,7 +17,7 @@
 parapet_status pp_record_init(pp_record *record)
 {
     uint64_t number;
-    *record = (pp_record){.since = (int64_t)time(NULL)};
+    *record = (pp_record){.since = pp_clock_wall_ns() / PP_SECOND_NS};
     while (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         if (errno != EINTR)
             return pp_fail_errno(errno, "the system provides no random numbers");
@@ -62,11 +63,8 @@ bool pp_record_parse(pp_record *record, const char *text)
 
 void pp_record_name(const pp_record *record, char name[PP_LOCK_HOLDER_BYTES])
 {
-    char when[32] = "?";
-    time_t since = (time_t)record->since;
-    struct tm parts;
-    if (gmtime_r(&since, &parts) != NULL)
-        (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    char when[PP_CLOCK_TEXT_BYTES];
+    pp_clock_print(record->since, when);
     (void)snprintf(name, PP_LOCK_HOLDER_BYTES, "process %" PRId64 " on %s since %s", record->process.number,
                    record->process.host, when);
 }

@@ -383,18 +383,10 @@ typedef struct pp_throttle {
     double latency_s;        /* of every operation, on locks too */
 } pp_throttle;
 
-/* The clock by which a throttled store is slow. */
-typedef struct pp_throttle_clock {
-    int64_t (*now_ns)(void *context);
-    void (*sleep_until_ns)(void *context, int64_t due_ns);
-    void *context;
-} pp_throttle_clock;
-
 /* Wraps a store (not freed with it) and makes it as slow as such a disk, which belongs to this process alone: for
  * tests and benchmarks of servers that are unequally fast. Waiting is sleeping. Over a store that is slower still,
- * operations take what they take there. clock NULL: that of the system. */
-parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const pp_throttle *throttle,
-                                        const pp_throttle_clock *clock);
+ * operations take what they take there. */
+parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const pp_throttle *throttle);
 
 /* From now on it is this slow, for operations that have not begun; from any thread, at any time. */
 void pp_store_throttled_set(pp_store *store, const pp_throttle *throttle);

@@ -1,42 +1,22 @@
-#include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "store/wrapper.h"
-
-#define SECOND_NS INT64_C(1000000000)
 
 typedef struct throttled_store {
     pp_wrapper wrapper;
     pp_throttle throttle;
-    pp_throttle_clock clock;
     int64_t free_ns;       /* when the disk has done everything that was asked of it so far */
     int64_t overslept_ns;  /* by operations that ended, and not made up for yet */
-    pthread_mutex_t mutex; /* of these four */
+    pthread_mutex_t mutex; /* of these three */
 } throttled_store;
-
-static int64_t now_ns(void *context)
-{
-    struct timespec now;
-    (void)context;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
-static void sleep_until_ns(void *context, int64_t due_ns)
-{
-    struct timespec due = {.tv_sec = (time_t)(due_ns / SECOND_NS), .tv_nsec = (long)(due_ns % SECOND_NS)};
-    (void)context;
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-        continue;
-}
 
 static int64_t cost_ns(const pp_throttle *throttle, size_t bytes)
 {
     double seconds = throttle->latency_s;
     if (throttle->bytes_per_second > 0)
         seconds += (double)bytes / throttle->bytes_per_second;
-    return (int64_t)(seconds * (double)SECOND_NS);
+    return (int64_t)(seconds * (double)PP_SECOND_NS);
 }
 
 /* The disk begins when it is free and asked. A process that was woken late asks late, without fault of its own: a
@@ -46,7 +26,7 @@ static parapet_status throttled_begin(pp_wrapper *wrapper, pp_operation *operati
     throttled_store *self = (throttled_store *)wrapper;
     int64_t now, asked;
     (void)pthread_mutex_lock(&self->mutex);
-    now = self->clock.now_ns(self->clock.context);
+    now = pp_clock_now_ns();
     asked = now - self->overslept_ns;
     self->free_ns = (self->free_ns < asked ? asked : self->free_ns) + cost_ns(&self->throttle, operation->bytes);
     self->overslept_ns = self->free_ns < now ? now - self->free_ns : 0; /* what is still to be made up for */
@@ -59,11 +39,11 @@ static parapet_status throttled_end(pp_wrapper *wrapper, const pp_operation *ope
 {
     throttled_store *self = (throttled_store *)wrapper;
     int64_t due_ns = operation->note;
-    if (self->clock.now_ns(self->clock.context) >= due_ns)
+    if (pp_clock_now_ns() >= due_ns)
         return status;
-    self->clock.sleep_until_ns(self->clock.context, due_ns);
+    pp_clock_sleep_until_ns(due_ns);
     (void)pthread_mutex_lock(&self->mutex);
-    self->overslept_ns = self->clock.now_ns(self->clock.context) - due_ns;
+    self->overslept_ns = pp_clock_now_ns() - due_ns;
     (void)pthread_mutex_unlock(&self->mutex);
     return status;
 }
@@ -86,8 +66,7 @@ void pp_store_throttled_set(pp_store *store, const pp_throttle *throttle)
     (void)pthread_mutex_unlock(&self->mutex);
 }
 
-parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const pp_throttle *throttle,
-                                        const pp_throttle_clock *clock)
+parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const pp_throttle *throttle)
 {
     throttled_store *self;
     parapet_status status = pp_allocate(&self, sizeof *self);
@@ -96,7 +75,6 @@ parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const
         return status;
     pp_wrapper_init(&self->wrapper, inner, &throttled_hooks);
     self->throttle = *throttle;
-    self->clock = clock != NULL ? *clock : (pp_throttle_clock){now_ns, sleep_until_ns, NULL};
     self->free_ns = INT64_MIN;
     (void)pthread_mutex_init(&self->mutex, NULL);
     *store = &self->wrapper.store;

@@ -1,5 +1,6 @@
 #include "transfer/drive.h"
 
+#include "base/clock.h"
 #include "comm/wait.h"
 
 typedef struct driver {

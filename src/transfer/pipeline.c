@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "base/condition.h"
+#include "base/clock.h"
 
 typedef enum item_state {
     ITEM_FREE,
@@ -237,7 +237,7 @@ static parapet_status build_line(pp_pipeline **line, const pp_pipeline_job *job,
         return status;
     }
     pthread_mutex_init(&(*line)->lock, NULL);
-    pp_condition_init(&(*line)->changed);
+    pp_clock_init_condition(&(*line)->changed);
     return PARAPET_OK;
 }
 
@@ -389,7 +389,7 @@ bool pp_pipeline_is_over(pp_pipeline *line)
 void pp_pipeline_wait(pp_pipeline *line, long nanoseconds)
 {
     pthread_mutex_lock(&line->lock);
-    pp_condition_wait(&line->changed, &line->lock, nanoseconds);
+    pp_clock_wait(&line->changed, &line->lock, nanoseconds);
     pthread_mutex_unlock(&line->lock);
 }
 

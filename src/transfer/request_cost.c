@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
-#include "comm/wait.h"
+#include "base/clock.h"
 #include "plan/stretch.h"
 
 /* An ordinary disk: assumed until something is measured. */

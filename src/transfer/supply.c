@@ -1,7 +1,7 @@
 #include "transfer/supply.h"
 
 #include "base/checked.h"
-#include "comm/wait.h"
+#include "base/clock.h"
 #include "plan/surplus.h"
 
 void pp_supply_init(pp_supply *supply)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "zarr/internal.h"
 
@@ -447,11 +447,9 @@ static parapet_status scan_value(scanner *scan)
 static uint64_t secret(void)
 {
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
-        struct timespec now = {0};
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        seed = (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&seed;
-    }
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = (uint64_t)pp_clock_now_ns() ^ (uint64_t)(uintptr_t)&seed;
+    
     return seed;
 }
 

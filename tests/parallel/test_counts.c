@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "array/store_handle.h"
+#include "base/clock.h"
 #include "comm/endpoint.h"
-#include "comm/wait.h"
 #include "launch.h"
 #include "shim.h"
 

@@ -70,7 +70,7 @@ static void open_bed(bed *of, const char *name, parapet_io_thread io_thread)
     launch_barrier();
     if (run.rank != 0)
         launch_expect(&run, pp_store_posix_build(&of->inner, of->path, &posix) == PARAPET_OK, "a directory");
-    launch_expect(&run, pp_store_throttled_build(&of->throttled, of->inner, &(pp_throttle){0}, NULL) == PARAPET_OK,
+    launch_expect(&run, pp_store_throttled_build(&of->throttled, of->inner, &(pp_throttle){0}) == PARAPET_OK,
                   "a store");
     (void)LAUNCH_OK(&run, pp_store_open_over(&of->store, MPI_COMM_WORLD, of->throttled, PARAPET_CREATE, &options));
 }

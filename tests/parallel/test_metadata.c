@@ -9,6 +9,7 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "array/state.h"
+#include "base/clock.h"
 #include "comm/internal.h"
 #include "comm/wait.h"
 #include "launch.h"

@@ -53,7 +53,7 @@ static void open_backend(const char *path)
     launch_barrier();
     if (run.rank != 0)
         launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
-    launch_expect(&run, pp_store_throttled_build(&slow, inner, &(pp_throttle){0}, NULL) == PARAPET_OK, "a store");
+    launch_expect(&run, pp_store_throttled_build(&slow, inner, &(pp_throttle){0}) == PARAPET_OK, "a store");
 }
 
 static bool open_arrays(const char *path, const strategy *with)

@@ -112,7 +112,7 @@ static void measure(const char *codec, double rate, timing *of)
     char path[600];
     (void)snprintf(path, sizeof path, "%s/throttled-%d", run.folder, number++);
     inner = open_folder(path);
-    launch_expect(&run, pp_store_throttled_build(&throttled, inner, &throttle, NULL) == PARAPET_OK, "a store");
+    launch_expect(&run, pp_store_throttled_build(&throttled, inner, &throttle) == PARAPET_OK, "a store");
     if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, throttled, PARAPET_CREATE, &options)))
         transfer(store, codec, of);
     (void)LAUNCH_OK(&run, parapet_store_close(&store));

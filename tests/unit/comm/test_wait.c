@@ -1,13 +1,10 @@
 /* Waiting without occupying a core that others need. */
 #include "support.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-
+#include "base/clock.h"
 #include "comm/wait.h"
 
-enum { YIELDS = 24, MOST_NS = 1000000, CROWDED_WAITS = 256, YIELDS_MOST = 10000 };
+enum { YIELDS = 24, MOST_NS = 1000000, CROWDED_WAITS = 256 };
 
 static void test_wait__yields_then_sleeps_for_growing_times(void **state)
 {
@@ -26,45 +23,36 @@ static void test_wait__yields_then_sleeps_for_growing_times(void **state)
     assert_int_equal(pp_wait_next(&wait), 0);
 }
 
-static atomic_bool is_over;
+/* Each look at the clock comes so much later than the one before. */
+static int64_t look_ns, seen_ns;
 
-static void *keep_core(void *unused)
+static int64_t look(void *context)
 {
-    while (!atomic_load(&is_over))
-        ;
-    return unused;
+    (void)context;
+    return seen_ns += look_ns;
 }
 
-/* All threads of this process on the core it is on now, which they share from then on. */
-static void share_one_core(cpu_set_t *before)
+/* How many waits sleep after a yield that took so long. */
+static int sleeps_after(int64_t yield_ns)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)sched_getcpu(), &one);
-    assert_int_equal(sched_getaffinity(0, sizeof *before, before), 0);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    static const pp_clock clock = {.now_ns = look};
+    pp_wait wait = {0};
+    int sleeps = 0;
+    look_ns = yield_ns;
+    pp_clock_use(&clock);
+    pp_wait_yield();
+    pp_clock_use(NULL);
+    for (; pp_wait_next(&wait) > 0; sleeps++)
+        pp_wait_reset(&wait);
+    return sleeps;
 }
 
 static void test_wait__sleeps_for_a_while_if_a_yield_gave_the_core_away(void **state)
 {
-    pp_wait wait = {0};
-    cpu_set_t before;
-    pthread_t thread;
-    int yields = 0, sleeps = 0;
     (void)state;
-    share_one_core(&before);
-    assert_int_equal(pthread_create(&thread, NULL, keep_core, NULL), 0);
-    while (pp_wait_next(&wait) == 0 && yields++ < YIELDS_MOST) {
-        pp_wait_yield();
-        pp_wait_reset(&wait);
-    }
-    atomic_store(&is_over, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-    assert_true(yields < YIELDS_MOST);
-    for (; pp_wait_next(&wait) > 0; sleeps++)
-        pp_wait_reset(&wait);
-    assert_int_equal(sleeps, CROWDED_WAITS - 1); /* one was taken above */
+    assert_int_equal(sleeps_after(199000), 0);
+    assert_int_equal(sleeps_after(201000), CROWDED_WAITS);
+    assert_int_equal(sleeps_after(199000), 0);
 }
 
 int main(void)

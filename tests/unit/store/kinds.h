@@ -46,8 +46,7 @@ static inline void subject_open(subject *tested)
     if (tested->kind->is_faulty)
         assert_ok(pp_store_faulty_build(&tested->store, tested->inner, &tested->plan));
     if (tested->kind->is_throttled)
-        assert_ok(
-            pp_store_throttled_build(&tested->store, tested->inner, &(pp_throttle){.bytes_per_second = 1e12}, NULL));
+        assert_ok(pp_store_throttled_build(&tested->store, tested->inner, &(pp_throttle){.bytes_per_second = 1e12}));
 }
 
 static inline void subject_close(subject *tested)

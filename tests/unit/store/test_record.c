@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "store/internal.h"
 #include "store/record.h"
 
@@ -426,7 +427,7 @@ static void test_record__takeover_spares_who_lives_or_came_later(void **state)
     assert_ok(take(lock, PP_LOCK_LONG));
     assert_fails(take(taker, PP_LOCK_LONG), PARAPET_ERR_BUSY, KEY);
     assert_ok(pp_lock_prove(lock));
-    later.since = (int64_t)time(NULL) + 3600;
+    later.since = pp_clock_wall_ns() / PP_SECOND_NS + 3600;
     leave_record(&made, "lock.short", &later);
     assert_fails(take(taker, PP_LOCK_SHORT), PARAPET_ERR_BUSY, KEY);
     pp_lock_close(taker);

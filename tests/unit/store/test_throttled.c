@@ -1,9 +1,6 @@
 #include "scratch.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <sys/time.h>
-#include <time.h>
+#include "base/clock.h"
 
 enum { RATE = 1000, LATENCY_MS = 10, TEXT_BYTES = 5 }; /* bytes a second */
 
@@ -38,18 +35,20 @@ static void still_sleep(void *context, int64_t due_ns)
         self->now_ns = due_ns + self->late_ns;
 }
 
+static const pp_clock still_times = {.now_ns = still_now, .sleep_until_ns = still_sleep, .context = &still};
+
 static pp_store *memory, *store;
 static int64_t checked_ns; /* the time up to which everything was accounted for */
 
 static int open_stores(void **state)
 {
     pp_throttle slow = {.bytes_per_second = RATE, .latency_s = LATENCY_MS / 1000.0};
-    pp_throttle_clock clock = {still_now, still_sleep, &still};
     (void)state;
     still = (still_clock){.now_ns = 1000000 * MS};
     checked_ns = still.now_ns;
     assert_ok(pp_store_memory_build(&memory, NULL));
-    assert_ok(pp_store_throttled_build(&store, memory, &slow, &clock));
+    pp_clock_use(&still_times);
+    assert_ok(pp_store_throttled_build(&store, memory, &slow));
     return 0;
 }
 
@@ -58,6 +57,7 @@ static int close_stores(void **state)
     (void)state;
     pp_store_free(store);
     pp_store_free(memory);
+    pp_clock_use(NULL);
     return 0;
 }
 
@@ -236,71 +236,6 @@ static void test_throttled__can_be_set_while_it_is_in_use(void **state)
     pp_reader_free(reader);
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void *append_one(void *writer)
-{
-    (void)pp_writer_append(writer, "12345", TEXT_BYTES);
-    return NULL;
-}
-
-/* Not before is certain; how much later is the machine's affair. */
-static void test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread(void **state)
-{
-    enum { THREADS = 4 };
-    pp_throttle slow = {.bytes_per_second = 500};
-    pp_write_request request = small_request("a");
-    pp_writer *writers[THREADS];
-    pthread_t threads[THREADS];
-    pp_store *real;
-    double begun;
-    int i;
-    (void)state;
-    assert_ok(pp_store_throttled_build(&real, memory, &slow, NULL));
-    for (i = 0; i < THREADS; i++)
-        assert_ok(pp_store_begin(real, &request, &writers[i]));
-    begun = seconds_now();
-    for (i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, append_one, writers[i]), 0);
-    for (i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    assert_true(seconds_now() - begun >= THREADS * TEXT_BYTES / 500.0);
-    for (i = 0; i < THREADS; i++)
-        pp_writer_free(writers[i]);
-    pp_store_free(real);
-}
-
-static void ignore(int number)
-{
-    (void)number;
-}
-
-/* Signals wake a sleeper, and it sleeps again: an operation does not become faster by them. */
-static void test_throttled__takes_its_time_among_signals(void **state)
-{
-    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
-    struct sigaction interrupts = {.sa_handler = ignore}, before;
-    pp_throttle slow = {.latency_s = 0.02};
-    pp_store *real;
-    uint64_t version;
-    double begun;
-    (void)state;
-    assert_ok(pp_store_throttled_build(&real, memory, &slow, NULL));
-    assert_int_equal(sigaction(SIGALRM, &interrupts, &before), 0);
-    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-    begun = seconds_now();
-    assert_ok(pp_store_version(real, "a", &version));
-    assert_true(seconds_now() - begun >= 0.02);
-    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
-    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
-    pp_store_free(real);
-}
-
 static void test_throttled__needs_memory(void **state)
 {
     pp_throttle slow = {.bytes_per_second = RATE};
@@ -308,7 +243,7 @@ static void test_throttled__needs_memory(void **state)
     pp_store *other = store;
     (void)state;
     pp_memory_hook_set(refuse_one, &plan);
-    assert_fails(pp_store_throttled_build(&other, memory, &slow, NULL), PARAPET_ERR_MEMORY, "");
+    assert_fails(pp_store_throttled_build(&other, memory, &slow), PARAPET_ERR_MEMORY, "");
     pp_memory_hook_set(NULL, NULL);
     assert_null(other);
 }
@@ -327,9 +262,7 @@ int main(void)
         OPENED(test_throttled__who_is_woken_late_loses_nothing),
         OPENED(test_throttled__who_is_woken_very_late_makes_up_for_it),
         OPENED(test_throttled__can_be_set_while_it_is_in_use),
-        OPENED(test_throttled__takes_its_time_among_signals),
         OPENED(test_throttled__needs_memory),
-        OPENED(test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

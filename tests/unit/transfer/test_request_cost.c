@@ -1,8 +1,7 @@
 /* What a request costs: noted once, forced by the option, measured with any object, and told in words. */
 #include "support.h"
 
-#include <unistd.h>
-
+#include "hand_clock.h"
 #include "plan/stretch.h"
 #include "scratch.h"
 #include "transfer/request_cost.h"
@@ -100,8 +99,9 @@ static void test_request_cost__stays_unknown_if_what_is_read_to_measure_it_canno
     scratch_remove(&made);
 }
 
-/* Storage that begins to look for what it is told of, and lets everybody else wait. */
-#define WAIT_US 20000
+/* Storage that begins to look for what it is told of, and lets everybody else wait; bytes come at a rate. */
+#define WAIT_NS 20000000
+#define BYTE_NS 4 /* 250 MB/s */
 #define TOLD_MOST 64
 
 typedef struct distant_reader {
@@ -113,13 +113,12 @@ typedef struct distant_reader {
 static parapet_status distant_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
 {
     const distant_reader *self = (const distant_reader *)reader;
+    bool is_told = false;
     int i;
-    (void)bytes;
     (void)target;
     for (i = 0; i < self->told_count; i++)
-        if (self->told[i] == offset)
-            return PARAPET_OK;
-    usleep(WAIT_US);
+        is_told = is_told || self->told[i] == offset;
+    hand_clock_move((is_told ? 0 : WAIT_NS) + (int64_t)bytes * BYTE_NS);
     return PARAPET_OK;
 }
 
@@ -131,6 +130,12 @@ static void distant_expect(pp_reader *reader, uint64_t offset, size_t bytes)
     self->told[self->told_count++] = offset;
 }
 
+/* Up to what is lost in numbers of seconds. */
+static void assert_close(int64_t value, int64_t expected)
+{
+    assert_true(value >= expected - expected / 100000 && value <= expected + expected / 100000);
+}
+
 static void test_request_cost__is_that_of_requests_that_storage_is_told_of_ahead(void **state)
 {
     static const pp_store_ops ops = {.read = distant_read, .expect = distant_expect};
@@ -138,11 +143,15 @@ static void test_request_cost__is_that_of_requests_that_storage_is_told_of_ahead
     distant_reader reader = {.head = {.store = &store, .bytes = sizeof data}};
     pp_request_cost cost = {0};
     (void)state;
+    hand_clock_take(false);
     (void)pp_request_cost_measure(&cost,
                                   &(pp_cost_stretch){.reader = &reader.head, .bytes = sizeof data, .buffer = buffer});
+    hand_clock_drop();
     assert_true(pp_request_cost_is_known(&cost));
-    assert_true(atomic_load(&cost.alone_ns) >= INT64_C(1000) * WAIT_US / 2);
-    assert_true(atomic_load(&cost.request_ns) < atomic_load(&cost.alone_ns) / 2);
+    assert_close(atomic_load(&cost.bytes_per_second), PP_SECOND_NS / BYTE_NS);
+    assert_close(atomic_load(&cost.alone_ns), WAIT_NS);
+    assert_close(atomic_load(&cost.request_ns),
+                 (WAIT_NS + (int64_t)PP_COST_PIECE_BYTES * BYTE_NS) / PP_REQUESTS_AHEAD);
     assert_true(pp_request_cost_pays_ahead(&cost));
 }
 

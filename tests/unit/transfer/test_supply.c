@@ -2,8 +2,8 @@
  */
 #include "support.h"
 
+#include "hand_clock.h"
 #include <pthread.h>
-#include <unistd.h>
 
 #include "transfer/supply.h"
 
@@ -182,19 +182,21 @@ static void test_supply__counts_shards_while_it_is_busy(void **state)
     int i;
     (void)state;
     fill_list(2);
+    hand_clock_take(false);
     pp_supply_init(&supply);
     pp_supply_begin(&supply, &list);
     while (pp_supply_next(&supply, &first, &end))
         for (i = 0; i < 2; i++)
             pp_supply_note_begun(&supply);
-    (void)usleep(2000);
+    hand_clock_move(PP_SECOND_NS / 500);
     for (i = 0; i < 4; i++)
         pp_supply_note_stored(&supply);
     pp_supply_end(&supply);
     speed = pp_supply_speed(&supply);
-    assert_true(speed > 0 && speed <= 2 / 0.002);
-    (void)usleep(2000);
+    assert_true(speed > 999.9 && speed < 1000.1);
+    hand_clock_move(PP_SECOND_NS);
     idle = pp_supply_speed(&supply);
+    hand_clock_drop();
     assert_true(idle == speed);
     pp_supply_clear(&supply);
 }
