@@ -3,15 +3,15 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 add_test(NAME docs_links COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_links.py ${PROJECT_SOURCE_DIR})
-parapet_label(docs_links minutes seconds)
+parapet_label(docs_links gate seconds)
 
 add_test(NAME docs_sentences COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_sentences.py
                                      ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/guide/troubleshooting.md)
-parapet_label(docs_sentences minutes seconds)
+parapet_label(docs_sentences gate seconds)
 
 # The checks themselves: each finds what is wrong.
 add_test(NAME docs_checks COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/test_checks.py)
-parapet_label(docs_checks minutes seconds)
+parapet_label(docs_checks gate seconds)
 
 # As the README, the guide is written for MPICH. A sanitized library cannot be loaded by a program that is not sanitized.
 if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
@@ -29,6 +29,10 @@ if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
                      --source ${PROJECT_SOURCE_DIR} --flavour ${PARAPET_FLAVOUR}
                      --compiler ${PARAPET_MPICC_${PARAPET_FLAVOUR}} --launcher ${MPIEXEC_EXECUTABLE}
                      ${fortran} ${page})
-    parapet_label(docs_guide_${name} minutes)
+    if(name MATCHES "^(fortran|python)$")
+      parapet_label(docs_guide_${name} front_ends)
+    else()
+      parapet_label(docs_guide_${name} gate)
+    endif()
   endforeach()
 endif()

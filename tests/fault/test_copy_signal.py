@@ -19,6 +19,7 @@ import copy_files
 
 OPTIONS = ["--max-mem", "8MiB", "--unit", "256KiB", "--no-probe", "-c", "32,16,32", "--shards", "64,64,128",
            "--codec", "zstd:9"]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's `command &` ignores it
 SECONDS_MOST = 3  # a batch system gives 30
 
 

@@ -18,6 +18,7 @@ OBEYED_S = 2
 ATTEMPTS = 3       # other things of the machine pass
 STORED = {5: b"ABCDEFGHIJKLMNOP", 2**46 - 7: b"abcdefghijklmnop"}
 problems = []
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's `command &` ignores it
 
 
 def make_store(root, shape, chunk, stored):

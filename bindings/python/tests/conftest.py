@@ -1,6 +1,7 @@
 """What the tests of one process share."""
 import itertools
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import parapet
 
 _numbers = itertools.count()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's `command &` ignores it
 
 
 @pytest.fixture

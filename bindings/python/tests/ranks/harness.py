@@ -7,6 +7,7 @@ import contextlib
 import faulthandler
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -16,6 +17,7 @@ from mpi4py import MPI
 SECONDS = 60  # ends what hangs, and says where
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's `command &` ignores it
 
 
 @contextlib.contextmanager
