@@ -2,12 +2,14 @@
 
     python mutants.py BUILD LAUNCHER [WORD ...]         all, or those whose names contain one of the words
     python mutants.py --find                            only looks for the changes in the source
+    python mutants.py --when BUILD                      when a test that is to notice each of them runs
 
 A mutant is one change in one source file. The file is compiled as the build compiles it, put in the place of the
 original in a copy of the library, and programs of the tests are linked again with that copy; neither the source tree
 nor the build changes. A test that is listed for the mutant must fail, and must pass with the library as it is. A
 change that cannot be found in the source is an error here: the list follows the code.
 """
+import json
 import os
 import shlex
 import subprocess
@@ -115,7 +117,36 @@ def caught_by(mutant, build, scratch, number, launcher):
     return None
 
 
+# Labels of tests/CMakeLists.txt, the soonest first, and what they mean for a fault.
+WHEN = {"gate": "the gate", "quarter": "the gate, within four runs", "nightly": "the nightly run"}
+
+
+def labels_by_test(build):
+    """{name of a test: its labels} of the build."""
+    output = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True,
+                            text=True).stdout
+    return {test["name"]: [label.split("_")[0] for entry in test.get("properties", ()) if entry["name"] == "LABELS"
+                           for label in entry["value"]] for test in json.loads(output)["tests"]}
+
+
+def when(mutant, labels):
+    """When the first of its tests runs, in whatever form, or None."""
+    names = [test["name"].split(",")[0] for test in mutant["tests"]]
+    found = {label for name in labels if name.startswith(tuple(names)) for label in labels[name]}
+    return next((meaning for label, meaning in WHEN.items() if label in found), None)
+
+
+def show_when(build):
+    labels = labels_by_test(build)
+    rows = [(mutant["name"], when(mutant, labels)) for mutant in MUTANTS]
+    print("| fault | looked for by |\n|---|---|")
+    print(*(f"| {name} | {meaning or 'NOTHING'} |" for name, meaning in rows), sep="\n")
+    raise SystemExit(0 if all(meaning for _, meaning in rows) else 1)
+
+
 def main():
+    if sys.argv[1:2] == ["--when"] and len(sys.argv) == 3:
+        show_when(sys.argv[2])
     if sys.argv[1:] == ["--find"]:
         print(f"{len([change(mutant) for mutant in MUTANTS])} changes found in the source")
         return
