@@ -449,7 +449,6 @@ static uint64_t secret(void)
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
         seed = (uint64_t)pp_clock_now_ns() ^ (uint64_t)(uintptr_t)&seed;
-
     return seed;
 }
 
