@@ -1,7 +1,7 @@
 /* parapet.h - large multidimensional arrays on storage, for MPI programs. This header is the manual.
  *
  * A store is a Zarr v3 hierarchy: a directory of groups and arrays that xarray, zarr-python, TensorStore and
- * GDAL open without a plug-in. An array is divided into chunks, the unit of compression and of reading; many chunks
+ * zarrita open without a plug-in. An array is divided into chunks, the unit of compression and of reading; many chunks
  * share one stored object, a shard. To read or write, a program names a box of the index space and the memory that
  * holds it. Chunk and shard shapes never have to match how the program distributes or lays out its data.
  *

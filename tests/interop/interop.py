@@ -16,6 +16,7 @@ import foreign_tensorstore
 import foreign_zarr
 import limits
 import readers
+import tried
 
 
 LEAST_EQUAL = 300
@@ -221,6 +222,7 @@ def check_all(arguments, folder, report):
 def run(arguments):
     arguments.seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(2**32)
     print(f"seed {arguments.seed}; repeat with: tests/interop/run --seed {arguments.seed} [--only CASE]", flush=True)
+    print(f"readers: {tried.versions(arguments.node_modules)}", flush=True)
     report = Report()
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
