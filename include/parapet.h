@@ -1,9 +1,9 @@
 /* parapet.h - large multidimensional arrays on storage, for MPI programs. This header is the manual.
  *
  * A store is a Zarr v3 hierarchy: a directory of groups and arrays that xarray, zarr-python, TensorStore and
- * zarrita open without a plug-in. An array is divided into chunks, the unit of compression and of reading; many chunks
- * share one stored object, a shard. To read or write, a program names a box of the index space and the memory that
- * holds it. Chunk and shard shapes never have to match how the program distributes or lays out its data.
+ * zarrita open without a plug-in. An array is divided into chunks, the unit of compression and of reading; many
+ * chunks share one stored object, a shard. To read or write, a program names a box of the index space and the memory
+ * that holds it. Chunk and shard shapes never have to match how the program distributes or lays out its data.
  *
  * Four ranks, each of which holds 250 rows, write one array:
  *
@@ -39,9 +39,11 @@
  * What is promised about the data
  *  - A shard is written under a temporary name, checked, flushed to the device and renamed into place: a crash
  *    at any instant leaves every shard whole, old or new. This is the default.
- *  - Every chunk and every shard index carries a CRC-32C, which is verified before the data is used.
- *  - A chunk that was never written reads as the fill value. After parapet_array_seal, a missing, swapped or stale
- *    shard is an error and never reads as fill value.
+ *  - Every chunk and every shard index carries a CRC-32C, which is verified before the data is used. This is the
+ *    default; see no_checksum and ignore_checksums.
+ *  - A chunk that was never written reads as the fill value. In an array that is not sealed, so does a shard that was
+ *    lost, and a swapped or stale shard or a changed zarr.json may go unnoticed. After parapet_array_seal, each of
+ *    these is an error. The arrays of a checkpoint are sealed; other arrays are not, unless the program seals them.
  *
  * A store works on any communicator. MPI_COMM_NULL means this process alone, for a program that has not started MPI.
  * MPI_THREAD_SINGLE is enough; with MPI_THREAD_FUNNELED or more, storage and encoding run on separate threads. */
