@@ -285,7 +285,8 @@ typedef enum parapet_holes {
  * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB; choices and booleans take words). A
  * value other than 0 given here overrides the variable. */
 typedef struct parapet_store_options {
-    int64_t memory_bytes; /* limit on all buffers of this store on this rank but local_bytes; default 256 MiB */
+    int64_t memory_bytes; /* limit on this store's buffers on this rank; default 256 MiB. Not counted: local_bytes,
+                             the caller's parts and their list, and what MPI, the codec libraries and threads take */
     int64_t threads;      /* threads that encode and decode, including the calling one; default 1 */
     parapet_io_thread io_thread;
     parapet_direct_io direct_io;
