@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_figures  # noqa: E402
 import check_links  # noqa: E402
 import check_sentences  # noqa: E402
 import run_snippets  # noqa: E402
@@ -50,6 +51,29 @@ class LinksTest(PageTest):
     def test_build_folders_are_left_out(self):
         self.write("build/a.md", "[x](none.md)\n")
         self.assertEqual(self.mistakes(), [])
+
+
+class FiguresTest(PageTest):
+    def mistakes(self, text):
+        self.write("docs/results/b.md", "# 2026-11-19\n\n| 1835 (1,700-1900) | x3.11 | 0.72 |\n")
+        self.write("README.md", text)
+        return [line for _, line, _ in check_figures.check(self.root)]
+
+    def block(self, text):
+        return f"# A\n<!-- figures: docs/results/b.md -->\n{text}\n<!-- end of figures -->\n99\n"
+
+    def test_right_figures_pass(self):
+        self.assertEqual(self.mistakes(self.block("| 1,835 | 2026-11-19 |\n3.11 times [a](b/77.md) 0.72, 1900.")), [])
+
+    def test_wrong_figures_are_found(self):
+        self.assertEqual(self.mistakes(self.block("| 1,836 |\n2026-11-18\n3.1\n0.7 and 1835")), [3, 4, 5, 6])
+
+    def test_wrong_blocks_are_found(self):
+        self.assertEqual(self.mistakes("# A\n"), [1])
+        self.assertEqual(self.mistakes("<!-- figures: docs/c.md -->\n1\n<!-- end of figures -->\n"), [1])
+        self.assertEqual(self.mistakes("<!-- figures: docs/results/b.md -->\n1835\n"), [2])
+        self.assertEqual(self.mistakes(self.block("1835") + "<!-- end of figures -->\n"), [6])
+        self.assertEqual(self.mistakes(2 * "<!-- figures: docs/results/b.md -->\n" + "<!-- end of figures -->\n"), [2])
 
 
 class SentencesTest(PageTest):
