@@ -9,7 +9,9 @@ has one table for each paper, with the columns of COLUMNS, and below it notes, "
   - every row has a file in the second column and a test in the third one, or a note that tells the reason;
   - every note of a row is below its table, is not empty, and belongs to some row;
   - every file in `backticks` exists, below src/ or the root; every test is one of ctest; every test_a__b is in tests/;
-  - every link leads to a file, and behind # to a heading of it.
+  - every link leads to a file, and behind # to a heading of it;
+  - every number in the last column is on the page whose letter stands there, as [B]: a figure that was measured again
+    is renewed here, too.
 
 Prints every violation as "file:line: sentence". Exit code 0: none, 1: some.
 """
@@ -20,12 +22,16 @@ import re
 import subprocess
 import sys
 
+import check_figures
+
 PAGE = "docs/design/papers.md"
 COLUMNS = ["idea", "in Parapet", "test", "paper's figure", "ours"]
 WIDEST = 120
 NAME = re.compile(r"`([^`]+)`")
 NOTE = re.compile(r"\(([a-z])\)")
 LINK = re.compile(r"\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)")
+LETTER = re.compile(r"\[([A-Z])\]")
+DEFINITION = re.compile(r"^\[([A-Z])\]: (\S+)", re.MULTILINE)
 
 
 def list_tests(build):
@@ -149,12 +155,26 @@ def check_names(root, page, lines):
         yield from ((number, problem) for problem in problems if problem)
 
 
+def check_figures_of_rows(page, lines):
+    """Ours: what the page with the letter has recorded."""
+    pages = {letter: page.parent / name for letter, name in DEFINITION.findall("\n".join(lines))}
+    for number, line in enumerate(lines, 1):
+        cell = cells_of(line)[-1] if line.startswith("|") else ""
+        for letter in LETTER.findall(cell):
+            if letter not in pages or not pages[letter].is_file():
+                yield number, f"[{letter}] is no page"
+                continue
+            figures = check_figures.figures_of(NOTE.sub("", LETTER.sub("", cell)))
+            for figure in sorted(figures - check_figures.figures_of(pages[letter].read_text())):
+                yield number, f"{figure} is not on the page [{letter}]"
+
+
 def main():
     root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parents[2]).resolve()
     page = root / PAGE
     lines = page.read_text().splitlines()
     tests = list_tests(pathlib.Path(sys.argv[1]))
-    found = list(check_names(root, page, lines))
+    found = [*check_names(root, page, lines), *check_figures_of_rows(page, lines)]
     papers = list(sections(lines))
     for section in papers:
         found += check_section(section, tests)

@@ -36,13 +36,17 @@ CASES = [
     (HEADING + SOUND + NOTES + "\n[O]: ../gone.md\n", "13: the link ../gone.md leads nowhere"),
     (HEADING + SOUND + NOTES + "\nSee [it](../other.md#two).\n", "13: ../other.md has no heading for #two"),
     (HEADING + SOUND + NOTES + "\n`test_owner__is_two`\n", "13: there is no test function test_owner__is_two"),
+    (HEADING + SOUND + "| own | not built (a) | - | - | 1,234 MB/s, x0.5 [O] (a) |\n" + NOTES + "\n[O]: ../other.md\n", None),
+    (HEADING + SOUND + "| own | not built (a) | - | - | 1.5 [O] |\n" + NOTES + "\n[O]: ../other.md\n",
+     "9: 1.5 is not on the page [O]"),
+    (HEADING + SOUND + "| own | not built (a) | - | - | 1.5 [O] |\n" + NOTES, "9: [O] is no page"),
     (HEADING + SOUND + NOTES + "\n## 2. Another paper\n\nText.\n", "13: a paper needs a table of ideas"),
     ("# Papers\n", "1: there are no papers on the page"),
 ]
 
 
 def make_tree(root, page):
-    files = {"docs/design/papers.md": page, "docs/other.md": "# One word\n", "src/plan/owner.c": "",
+    files = {"docs/design/papers.md": page, "docs/other.md": "# One word\n\n1234 MB/s, 0.50 and x0.5\n", "src/plan/owner.c": "",
              "tests/unit/owner.c": "static void test_owner__is_one(void **state)\n",
              "tests.json": json.dumps({"tests": [{"name": "unit_plan_owner"}]})}
     for name, text in files.items():
