@@ -77,20 +77,49 @@ class FiguresTest(PageTest):
 
 
 class SentencesTest(PageTest):
-    def mistakes(self, page):
+    def setUp(self):
+        super().setUp()
         self.write("include/parapet.h", "    PARAPET_ERR_IO = 4,\n")
-        self.write("src/a.c", 'fail("the file %s has %zu bytes, "\n     "but \\"%" PRId64 "\\" are wanted", a, b, c);\n')
-        self.write("tool/b.c", "")
+        self.write("src/a.c", 'fail("the file %s has %zu bytes, "\n     "but \\"%" PRId64 "\\" are wanted", a, b, c);\n'
+                              'fail("cannot write array \\"%s\\"", path); fail("rank %d on %s: %s");\n')
+        self.write("tool/b.c", 'print("parapet: %s: an unfinished copy; go on with:\\n");\n')
+        self.write("tests/cli/a/expected", "differ: values of 1 array, 1 group only in A\n")
+
+    def mistakes(self, page):
         return [line for line, _ in check_sentences.check(self.root, self.write("page.md", page))]
 
-    def test_right_sentences_pass(self):
-        self.assertEqual(self.mistakes('PARAPET_ERR_IO\n### `the file ... has ... bytes, but "..." are wanted`\n'), [])
+    def test_right_headings_pass(self):
+        self.assertEqual(self.mistakes('### `the file ... has ... bytes, but "..." are wanted`\n'), [])
 
-    def test_wrong_sentences_are_found(self):
-        self.assertEqual(self.mistakes("PARAPET_ERR_IO\n### `the file ... holds`\n"), [2])
+    def test_wrong_headings_are_found(self):
+        self.assertEqual(self.mistakes("# A\n### `the file ... holds`\n"), [2])
+
+    def test_right_quotes_pass(self):
+        self.assertEqual(self.mistakes('A `the file x.c has 7 bytes, but\n"9" are wanted` b.\n'
+                                       '`cannot write array "T": rank 3 on node7: the file ... has`\n'
+                                       '`cannot write array "T": rank 3 on node7: No such file or directory`\n'
+                                       '`differ: values of 1 array, 1 group only in A`\n'
+                                       '`int the_status = call(is, not)`, `parapet copy the array to x`\n'), [])
+
+    def test_wrong_quotes_are_found(self):
+        self.assertEqual(self.mistakes("A\n`the file x.c\nhas 7 octets, but \"9\" are wanted`\n"), [2])
+        self.assertEqual(self.mistakes('`cannot write array "T": rank 3 at node7: the file ... has`\n'), [1])
+        self.assertEqual(self.mistakes("| a | `the file x.c was not found` |\n"), [1])
+
+    def test_right_blocks_pass(self):
+        self.assertEqual(self.mistakes("```\nparapet: copy: an unfinished copy; go on with:\n  what it is not\n```\n"
+                                       "```text\nthe file x.c has\n7 bytes, but \"9\" are wanted\n```\n"
+                                       "<!-- prints -->\n```\nparapet: what is printed is compared\n```\n"), [])
+
+    def test_wrong_blocks_are_found(self):
+        self.assertEqual(self.mistakes("```\n$ parapet\nparapet: copy: the copy is gone\n```\n\n"
+                                       "```text\nthe file x.c has\n7 octets\n```\n"), [3, 7])
 
     def test_a_status_that_is_not_told_is_found(self):
-        self.assertEqual(self.mistakes("# Page\n"), [1])
+        page = self.write("docs/guide/troubleshooting.md", "# Page\n")
+        self.assertEqual(len(list(check_sentences.check_statuses(self.root))), 1)
+        page.write_text("PARAPET_ERR_IO\n")
+        self.assertEqual(list(check_sentences.check_statuses(self.root)), [])
 
 
 class SnippetsTest(PageTest):
