@@ -8,6 +8,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_figures  # noqa: E402
 import check_links  # noqa: E402
+import check_lists  # noqa: E402
 import check_sentences  # noqa: E402
 import run_snippets  # noqa: E402
 
@@ -74,6 +75,46 @@ class FiguresTest(PageTest):
         self.assertEqual(self.mistakes("<!-- figures: docs/results/b.md -->\n1835\n"), [2])
         self.assertEqual(self.mistakes(self.block("1835") + "<!-- end of figures -->\n"), [6])
         self.assertEqual(self.mistakes(2 * "<!-- figures: docs/results/b.md -->\n" + "<!-- end of figures -->\n"), [2])
+
+
+class ListsTest(PageTest):
+    PAGE = "# A\n\n**`copy`, `bench disks` and\n`check --deep` work on\nall ranks.** Others\n"
+    MANUAL = ".Pp\n.Cm copy ,\n.Cm bench disks\nand\n.Cm check Fl -deep\nuse all ranks.\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write("tool/cmd_copy.c", '    .name = "copy",\n    .is_parallel = true,\n')
+        self.write("tool/cmd_bench_disks.c", '    .name = "bench disks",\n    .is_parallel = true,\n')
+        self.write("tool/cmd_check.c", '{TOOL_DEEP, 0, "deep", "x"},\n.name = "check",\n.parallel_flags = TOOL_DEEP,\n')
+        self.write("tool/cmd_ls.c", '    .name = "ls",\n')
+        self.write("tests/harness/race.h", "typedef enum operation {\n    OP_A,\n    OP_B,\n    OPERATIONS\n} operation;\n")
+        for name in check_lists.OPERATIONS:
+            self.write(name, "# A\nAll 3 pairs of 2 operations\n")
+        for name in check_lists.VERBS:
+            self.write(name, self.MANUAL if name.endswith(".1") else self.PAGE)
+
+    def mistakes(self):
+        return [(name, line) for name, line, _ in [*check_lists.check_verbs(self.root),
+                                                   *check_lists.check_operations(self.root)]]
+
+    def test_right_lists_pass(self):
+        self.assertEqual(self.mistakes(), [])
+
+    def test_wrong_verbs_are_found(self):
+        self.write("tool/cmd_stats.c", '    .name = "stats",\n    .is_parallel = true,\n')
+        self.assertEqual(self.mistakes(), list(zip(check_lists.VERBS, (4, 4, 5))))
+
+    def test_verbs_too_many_are_found(self):
+        self.write("docs/guide/tool.md", self.PAGE.replace("`copy`", "`copy`, `ls`"))
+        self.assertEqual(self.mistakes(), [("docs/guide/tool.md", 4)])
+        self.write("docs/guide/tool.md", "# A\n")
+        self.assertEqual(self.mistakes(), [("docs/guide/tool.md", 1)])
+
+    def test_wrong_counts_are_found(self):
+        self.write("docs/guide/jobs.md", "# A\nAll 4 pairs of 2 operations\n")
+        self.write("tests/README.md", "the 3 things that a job can do\n")
+        self.write("docs/design/locks.md", "the three things\n")
+        self.assertEqual(self.mistakes(), [("docs/guide/jobs.md", 2), ("docs/design/locks.md", 1), ("tests/README.md", 1)])
 
 
 class SentencesTest(PageTest):
