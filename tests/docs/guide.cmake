@@ -15,6 +15,10 @@ parapet_label(docs_checks gate seconds)
 
 # As the README, the guide is written for MPICH. A sanitized library cannot be loaded by a program that is not sanitized.
 if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
+  # Its commands are of this preset, too.
+  add_test(NAME docs_claims COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_claims.py ${PROJECT_BINARY_DIR})
+  parapet_label(docs_claims minutes seconds)
+
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/guide/*.md)
   set(fortran "")
   if(PARAPET_HAS_FORTRAN)

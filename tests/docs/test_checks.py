@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_claims  # noqa: E402
 import check_figures  # noqa: E402
 import check_links  # noqa: E402
 import check_lists  # noqa: E402
@@ -52,6 +53,25 @@ class LinksTest(PageTest):
     def test_build_folders_are_left_out(self):
         self.write("build/a.md", "[x](none.md)\n")
         self.assertEqual(self.mistakes(), [])
+
+
+class ClaimsTest(PageTest):
+    def mistakes(self, *cells):
+        self.write("bench/run", 'SUITES = {"serial": 1}\n')
+        self.write("scripts/setup", "")
+        rows = "".join(f"| {words} |\n" for words in cells)
+        self.write("docs/results/claims.md", f"# A\n\n| claim | where | command |\n|---|---|---|\n{rows}")
+        return [line for line, _ in check_claims.check(self.root, {"unit_a", "unit_b_quick"})]
+
+    def test_right_commands_pass(self):
+        self.assertEqual(self.mistakes("a | `scripts/setup` | `ctest -V -R '^unit_(a\\|c)$\\|b_quick'`, and `PATH`",
+                                       "b | page | `bench/run serial --quick` or `scripts/setup`"), [])
+
+    def test_wrong_commands_are_found(self):
+        self.assertEqual(self.mistakes("a | b | `ctest -R 'unit_a\\|unit_c'`", "a | b | `bench/run parallel`",
+                                       "a | b | `scripts/gone`", "a | b | by hand", "a | b | `ctest -V`",
+                                       "a | `docs/gone.md` | `ctest -R unit_a`"), [5, 6, 7, 8, 9, 10])
+        self.assertEqual(self.mistakes(), [1])
 
 
 class FiguresTest(PageTest):
