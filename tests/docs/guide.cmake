@@ -17,7 +17,7 @@ parapet_label(docs_checks gate seconds)
 if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
   # Its commands are of this preset, too.
   add_test(NAME docs_claims COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_claims.py ${PROJECT_BINARY_DIR})
-  parapet_label(docs_claims minutes seconds)
+  parapet_label(docs_claims gate seconds)
 
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/guide/*.md)
   set(fortran "")
