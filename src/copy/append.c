@@ -43,16 +43,27 @@ parapet_status pp_append_request_check(const parapet_copy_request *request)
 
 /* ---- Progress ---- */
 
+/* More than fits a number counts as the largest. */
+static int64_t bytes_of(const pp_array_document *document)
+{
+    int64_t bytes = (int64_t)document->type.element_bytes;
+    bool fits = true;
+    int d;
+    for (d = 0; d < document->ndim; d++) {
+        if (document->shape[d] == 0)
+            return 0;
+        fits = fits && pp_multiply_fits(bytes, document->shape[d], &bytes);
+    }
+    return fits ? bytes : INT64_MAX;
+}
+
 static void count_bytes(pp_append *append)
 {
-    int i, d;
-    for (i = 0; i < append->growing.count; i++) {
-        const pp_array_document *document = pp_array_document_of(append->growing.sources[i]);
-        int64_t bytes = (int64_t)document->type.element_bytes;
-        for (d = 0; d < document->ndim; d++)
-            bytes *= document->shape[d];
-        append->total_bytes += bytes;
-    }
+    int i;
+    for (i = 0; i < append->growing.count; i++)
+        if (!pp_add_fits(append->total_bytes, bytes_of(pp_array_document_of(append->growing.sources[i])),
+                         &append->total_bytes))
+            append->total_bytes = INT64_MAX;
 }
 
 /* ---- From beginning to end ---- */

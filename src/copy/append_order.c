@@ -19,16 +19,21 @@ typedef struct coordinate_number {
     uint64_t natural;
 } coordinate_number;
 
-/* On rank 0; the others only take part in reading. */
+/* Both coordinates are looked at in windows: how long a document says that they are decides nothing about memory. On
+ * rank 0; the others only take part in reading. */
 typedef struct order {
     const pp_append *append;
+    parapet_array *source, *target;
     parapet_type type;
     size_t element_bytes;
-    unsigned char *values; /* of the source */
-    unsigned char *window; /* of the target */
-    int64_t window_count;
-    int64_t place;     /* in the target, of the source's first value; -1: not found */
-    int64_t differing; /* the first of the source that differs from its place; -1: none */
+    unsigned char *values;         /* of the source */
+    unsigned char *window;         /* of the target */
+    int64_t window_count;          /* elements in each */
+    coordinate_number first, last; /* of the source, as far as it was looked at */
+    coordinate_number end;         /* the last value of the target */
+    int64_t place;                 /* in the target, of the source's first value; -1: not found */
+    int64_t differing;             /* the first of the source that differs from its place; -1: none */
+    coordinate_number other;       /* that value */
 } order;
 
 #define TAKE(type, field)                                                                                            \
@@ -108,9 +113,11 @@ static parapet_status read_values(const order *search, parapet_array *array, int
     return parapet_array_read(array, &part, pp_append_leads(search->append) ? 1 : 0);
 }
 
-static const void *value_at(const order *search, int64_t index)
+static coordinate_number number_at(const order *search, const unsigned char *values, int64_t index)
 {
-    return search->values + (size_t)index * search->element_bytes;
+    coordinate_number number;
+    (void)take_number(search, values + (size_t)index * search->element_bytes, &number);
+    return number;
 }
 
 /* NaN, or NaT, which is stored as the least integer. */
@@ -120,144 +127,201 @@ static bool is_missing(const order *search, const coordinate_number *number)
     return number->is_real ? isnan(number->real) : is_time && number->integer == INT64_MIN;
 }
 
-static parapet_status check_ascending(const order *search)
+static parapet_status begin_ascending(order *search)
 {
-    const char *name = search->append->dimension;
-    coordinate_number last, next;
+    search->first = search->last = number_at(search, search->values, 0);
+    if (!is_missing(search, &search->first))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "\"%s\" of the source begins with %s, which nothing can follow; nothing was changed",
+                   search->append->dimension, search->first.is_real ? "NaN" : "NaT");
+}
+
+/* The values of the source from `start` on, which are in the window. */
+static parapet_status check_ascending(order *search, int64_t start, int64_t count)
+{
     char text[2][NUMBER_BYTES];
+    parapet_status status = start == 0 ? begin_ascending(search) : PARAPET_OK;
     int64_t i;
-    if (!take_number(search, value_at(search, 0), &last))
-        return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "the coordinate \"%s\" has elements without an order; nothing was changed", name);
-    if (is_missing(search, &last))
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "\"%s\" of the source begins with %s, which nothing can follow; nothing was changed", name,
-                       last.is_real ? "NaN" : "NaT");
-    for (i = 1; i < search->append->added; i++) {
-        (void)take_number(search, value_at(search, i), &next);
-        if (!is_less(&last, &next))
+    for (i = start == 0 ? 1 : 0; i < count && status == PARAPET_OK; i++) {
+        coordinate_number next = number_at(search, search->values, i);
+        if (!is_less(&search->last, &next))
             return pp_fail(PARAPET_ERR_ARGUMENT,
                            "\"%s\" of the source does not ascend: %s at %lld is followed by %s; nothing was changed",
-                           name, print_number(&last, text[0]), (long long)i - 1, print_number(&next, text[1]));
-        last = next;
+                           search->append->dimension, print_number(&search->last, text[0]),
+                           (long long)(start + i) - 1, print_number(&next, text[1]));
+        search->last = next;
     }
-    return PARAPET_OK;
+    return status;
 }
 
-/* Whether the source begins behind the last value of the target, which is in the window. */
-static bool follows(const order *search)
+/* [collective] */
+static parapet_status check_source(order *search)
 {
-    coordinate_number last, first;
-    (void)take_number(search, search->window, &last);
-    (void)take_number(search, value_at(search, 0), &first);
-    return is_less(&last, &first);
-}
-
-static void look_at_window(order *search, int64_t start, int64_t count)
-{
-    size_t bytes = search->element_bytes;
-    int64_t i;
-    for (i = 0; i < count; i++) {
-        const unsigned char *there = search->window + (size_t)i * bytes;
-        int64_t index;
-        if (search->place < 0 && memcmp(there, search->values, bytes) == 0)
-            search->place = start + i;
-        index = start + i - search->place;
-        if (search->place >= 0 && search->differing < 0 && index < search->append->added &&
-            memcmp(there, value_at(search, index), bytes) != 0)
-            search->differing = index;
+    pp_comm *comm = pp_append_comm(search->append);
+    int64_t length = search->append->added, start;
+    parapet_status status = PARAPET_OK;
+    for (start = 0; start < length && status == PARAPET_OK; start += search->window_count) {
+        int64_t count = pp_min_i64(search->window_count, length - start);
+        status = read_values(search, search->source, start, count, search->values);
+        if (status == PARAPET_OK && pp_append_leads(search->append))
+            status = check_ascending(search, start, count);
+        status = pp_comm_agree(comm, "comparing", status);
+        if (status == PARAPET_OK)
+            status = pp_append_tick(search->append);
     }
+    return status;
 }
 
-static parapet_status refuse_overlap(const order *search, int64_t index)
+static parapet_status refuse_overlap(const order *search)
 {
     const pp_append *append = search->append;
-    coordinate_number first, other;
     char text[2][NUMBER_BYTES];
-    (void)take_number(search, value_at(search, 0), &first);
-    (void)take_number(search, value_at(search, index), &other);
     return pp_fail(PARAPET_ERR_ARGUMENT,
                    "the source overlaps the target in part: its %s begins with %s, which the target has at %lld, but "
                    "its value at %lld, %s, is not there; nothing was changed",
-                   append->dimension, print_number(&first, text[0]), (long long)search->place, (long long)index,
-                   print_number(&other, text[1]));
+                   append->dimension, print_number(&search->first, text[0]), (long long)search->place,
+                   (long long)search->differing, print_number(&search->other, text[1]));
 }
 
 static parapet_status refuse_order(const order *search)
 {
-    coordinate_number first, last;
     char text[2][NUMBER_BYTES];
-    (void)take_number(search, value_at(search, 0), &first);
-    (void)take_number(search, search->window, &last);
     return pp_fail(
         PARAPET_ERR_ARGUMENT,
         "%s of the source begins with %s, but must follow the target, which ends with %s; append sources in "
         "their order; nothing was changed",
-        search->append->dimension, print_number(&first, text[0]), print_number(&last, text[1]));
+        search->append->dimension, print_number(&search->first, text[0]), print_number(&search->end, text[1]));
 }
 
-/* Rank 0, when the whole target has been looked at. */
-static parapet_status judge(const order *search)
+/* Whether two numbers of a coordinate have the same bytes. */
+static bool is_same(const coordinate_number *a, const coordinate_number *b)
 {
-    const pp_append *append = search->append;
-    if (search->place < 0)
-        return refuse_order(search);
-    if (search->differing >= 0)
-        return refuse_overlap(search, search->differing);
-    if (search->place + append->added > append->before)
-        return refuse_overlap(search, append->before - search->place);
-    return PARAPET_OK;
+    return memcmp(&a->real, &b->real, sizeof a->real) == 0 && a->integer == b->integer && a->natural == b->natural;
 }
 
-/* [collective] The last value of the target is in the window again at the end. */
-static parapet_status search_target(order *search, parapet_array *target)
+/* [collective] Where the target has the first value of the source. */
+static parapet_status find_first(order *search)
 {
-    int64_t length = search->append->before, start;
+    int64_t length = search->append->before, start, i;
     parapet_status status = PARAPET_OK;
     for (start = 0; start < length && status == PARAPET_OK; start += search->window_count) {
         int64_t count = pp_min_i64(search->window_count, length - start);
-        status = read_values(search, target, start, count, search->window);
-        if (status == PARAPET_OK && pp_append_leads(search->append))
-            look_at_window(search, start, count);
+        status = read_values(search, search->target, start, count, search->window);
+        for (i = 0; i < count && status == PARAPET_OK && pp_append_leads(search->append) && search->place < 0; i++) {
+            coordinate_number number = number_at(search, search->window, i);
+            if (is_same(&number, &search->first))
+                search->place = start + i;
+        }
         if (status == PARAPET_OK)
             status = pp_append_tick(search->append);
     }
-    return status == PARAPET_OK ? read_values(search, target, length - 1, 1, search->window) : status;
+    return status;
+}
+
+/* Values that are in both windows, from that one of the source on. */
+static void look_at_windows(order *search, int64_t start, int64_t count)
+{
+    int64_t i;
+    for (i = 0; i < count && search->differing < 0; i++) {
+        coordinate_number ours = number_at(search, search->values, i);
+        coordinate_number theirs = number_at(search, search->window, i);
+        if (is_same(&ours, &theirs))
+            continue;
+        search->differing = start + i;
+        search->other = ours;
+    }
+}
+
+/* [collective] From that place on, as far as the target goes; all ranks know the place. */
+static parapet_status compare_there(order *search)
+{
+    const pp_append *append = search->append;
+    int64_t length = pp_min_i64(append->added, append->before - search->place), start;
+    parapet_status status = PARAPET_OK;
+    for (start = 0; start < length && status == PARAPET_OK; start += search->window_count) {
+        int64_t count = pp_min_i64(search->window_count, length - start);
+        if ((status = read_values(search, search->source, start, count, search->values)) != PARAPET_OK ||
+            (status = read_values(search, search->target, search->place + start, count, search->window)) !=
+                PARAPET_OK)
+            break;
+        if (pp_append_leads(append))
+            look_at_windows(search, start, count);
+        status = pp_append_tick(append);
+    }
+    if (status != PARAPET_OK || length == append->added)
+        return status;
+    status = read_values(search, search->source, length, 1, search->values);
+    if (status == PARAPET_OK && pp_append_leads(append) && search->differing < 0) {
+        search->differing = length;
+        search->other = number_at(search, search->values, 0);
+    }
+    return status;
+}
+
+/* [collective] The source begins at or before the end of the target: all of it must be there. */
+static parapet_status search_target(order *search)
+{
+    pp_comm *comm = pp_append_comm(search->append);
+    parapet_status status = find_first(search);
+    int64_t place = search->place >= 0 ? search->place : INT64_MAX;
+    status = pp_comm_agree_least(comm, "comparing", status, &place);
+    if (status != PARAPET_OK)
+        return status;
+    if (place == INT64_MAX)
+        return pp_comm_agree(comm, "comparing", pp_append_leads(search->append) ? refuse_order(search) : PARAPET_OK);
+    search->place = place;
+    status = compare_there(search);
+    if (status == PARAPET_OK && search->differing >= 0)
+        status = refuse_overlap(search);
+    return pp_comm_agree(comm, "comparing", status);
 }
 
 /* [collective] */
 static parapet_status find_place(pp_append *append, order *search)
 {
-    parapet_array *source = append->growing.sources[append->growing.count - 1];
-    parapet_array *target = append->growing.targets[append->growing.count - 1];
     pp_comm *comm = pp_append_comm(append);
-    bool leads = pp_append_leads(append);
     int64_t is_there = 1;
-    parapet_status status = read_values(search, source, 0, append->added, search->values);
-    if (status == PARAPET_OK)
-        status = pp_comm_agree(comm, "comparing", leads ? check_ascending(search) : PARAPET_OK);
+    parapet_status status = check_source(search);
     append->is_there = append->is_alone;
     if (status == PARAPET_OK && append->before > 0 && !append->is_alone)
-        status = read_values(search, target, append->before - 1, 1, search->window);
+        status = read_values(search, search->target, append->before - 1, 1, search->window);
     if (status != PARAPET_OK || append->is_alone)
         return status;
-    if (append->before == 0 || (leads && follows(search)))
+    if (append->before > 0 && pp_append_leads(append))
+        search->end = number_at(search, search->window, 0);
+    if (append->before == 0 || (pp_append_leads(append) && is_less(&search->end, &search->first)))
         is_there = 0;
     if ((status = pp_comm_agree_least(comm, "comparing", PARAPET_OK, &is_there)) != PARAPET_OK || !is_there)
         return status;
     append->is_there = true;
-    status = search_target(search, target);
-    return pp_comm_agree(comm, "comparing", status == PARAPET_OK && leads ? judge(search) : status);
+    return search_target(search);
+}
+
+/* Of both coordinates so many values are looked at together. */
+static int64_t window_of(const pp_append *append, size_t element_bytes)
+{
+    int64_t longest = pp_max_i64(append->added, append->before);
+    return pp_max_i64(1, pp_min_i64(longest, append->buffer_bytes / 2 / (int64_t)element_bytes));
+}
+
+static bool has_order(const order *search)
+{
+    static const unsigned char any[16];
+    coordinate_number number;
+    return search->element_bytes <= sizeof any && take_number(search, any, &number);
 }
 
 parapet_status pp_append_check_order(pp_append *append)
 {
-    const pp_array_document *document = pp_array_document_of(append->growing.targets[append->growing.count - 1]);
-    size_t bytes = document->type.element_bytes, bytes_added = (size_t)append->added * bytes;
+    parapet_array *target = append->growing.targets[append->growing.count - 1];
+    const pp_array_document *document = pp_array_document_of(target);
+    size_t bytes = document->type.element_bytes, window_bytes;
     order search = {.append = append,
+                    .source = append->growing.sources[append->growing.count - 1],
+                    .target = target,
                     .type = document->type.id,
                     .element_bytes = bytes,
-                    .window_count = pp_max_i64(1, append->buffer_bytes / (int64_t)bytes),
                     .place = -1,
                     .differing = -1};
     pp_buffer buffer = {0};
@@ -265,13 +329,17 @@ parapet_status pp_append_check_order(pp_append *append)
     append->is_there = append->added == 0;
     if (append->is_there)
         return PARAPET_OK;
-    search.window_count = pp_max_i64(1, pp_min_i64(search.window_count, append->before));
+    if (!has_order(&search))
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "the coordinate \"%s\" has elements without an order; nothing was changed", append->dimension);
+    search.window_count = window_of(append, bytes);
+    window_bytes = (size_t)search.window_count * bytes;
     if (pp_append_leads(append))
-        status = pp_buffer_init(&buffer, pp_store_budget(append->request->target),
-                                bytes_added + (size_t)search.window_count * bytes, "values of the coordinate");
+        status = pp_buffer_init(&buffer, pp_store_budget(append->request->target), 2 * window_bytes,
+                                "values of the coordinate");
     status = pp_comm_agree(pp_append_comm(append), "comparing", status);
     search.values = buffer.data;
-    search.window = buffer.data != NULL ? buffer.data + bytes_added : NULL;
+    search.window = buffer.data != NULL ? buffer.data + window_bytes : NULL;
     if (status == PARAPET_OK)
         status = find_place(append, &search);
     pp_buffer_free(&buffer);
