@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "base/utf8.h"
 #include "foreign/netcdf.h"
 #include "foreign/outline.h"
@@ -535,46 +536,64 @@ static parapet_status add_dimension_numbers(const writing *work, const pp_outlin
     return status;
 }
 
-/* Of all elements, or of one record. */
-static uint64_t length_of(const pp_array_document *document)
+/* Of all elements, or of one record, with what is added to have whole words; false: no file is that long. */
+static bool measure(const pp_array_document *document, uint64_t *length)
 {
-    uint64_t bytes = document->type.element_bytes;
+    int64_t bytes = (int64_t)document->type.element_bytes;
     int d;
     for (d = 0; d < document->ndim; d++)
-        bytes *= document->shape[d] > 0 ? (uint64_t)document->shape[d] : 1;
-    return (bytes + 3) / 4 * 4;
+        if (!pp_multiply_fits(bytes, pp_max_i64(document->shape[d], 1), &bytes) || bytes > INT64_MAX / 4)
+            return false;
+    *length = ((uint64_t)bytes + 3) / 4 * 4;
+    return true;
 }
 
 static parapet_status add_variable(writing *work, size_t index)
 {
     const pp_outline_array *array = &work->outline->arrays[index];
     pp_text *header = &work->outline->header;
+    uint64_t length;
     parapet_status status;
+    if (!measure(array->document, &length))
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" has more elements than any file", array->name);
     add_name(header, array->name);
     if ((status = add_dimension_numbers(work, array)) != PARAPET_OK ||
         (status = add_attributes(work, array, array->document->attributes)) != PARAPET_OK)
         return status;
     add_u32(header, type_of(&array->document->type));
-    add_u64(header, length_of(array->document));
+    add_u64(header, length);
     work->starts[index] = header->bytes;
     add_u64(header, 0);
     return PARAPET_OK;
 }
 
-/* The header is as long without the offsets as with them. Records come after everything else, also if there are none.
- */
+/* Records come after everything else, also if there are none, and each variable where the first record of the one
+ * before it would end: netCDF opens no file in which these offsets do not ascend. */
+static parapet_status place_records(const pp_outline *outline)
+{
+    uint64_t next = outline->file_bytes, length;
+    size_t i;
+    for (i = 0; i < outline->count; i++) {
+        pp_outline_array *array = &outline->arrays[i];
+        if (array->bytes > 0)
+            continue;
+        array->start = next;
+        if (!measure(array->document, &length) || !pp_add_u64_fits(next, length, &next) || next > INT64_MAX / 2)
+            return pp_fail(PARAPET_ERR_UNSUPPORTED, "one record of all arrays together is larger than any file");
+    }
+    return PARAPET_OK;
+}
+
+/* The header is as long without the offsets as with them. */
 static parapet_status add_offsets(const writing *work)
 {
     pp_outline *outline = work->outline;
     size_t i;
     parapet_status status = outline->header.status;
-    if (status == PARAPET_OK)
-        status = pp_outline_place(outline, outline->header.bytes, 4);
-    for (i = 0; i < outline->count && status == PARAPET_OK; i++) {
-        if (outline->arrays[i].bytes == 0)
-            outline->arrays[i].start = outline->file_bytes;
+    if (status == PARAPET_OK && (status = pp_outline_place(outline, outline->header.bytes, 4)) == PARAPET_OK)
+        status = place_records(outline);
+    for (i = 0; i < outline->count && status == PARAPET_OK; i++)
         pp_store_u64be((unsigned char *)outline->header.data + work->starts[i], outline->arrays[i].start);
-    }
     return status;
 }
 

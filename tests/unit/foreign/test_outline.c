@@ -194,6 +194,37 @@ static void test_outline__a_first_dimension_without_indices_is_the_record_dimens
     clear(&of);
 }
 
+/* netCDF refuses a file in which the offset of a variable is not behind the first record of the one before it. */
+static void test_outline__offsets_of_arrays_without_records_ascend(void **state)
+{
+    outlined of = {0};
+    uint64_t end;
+    (void)state;
+    add_array(&of, "a", "\"int8\"", "[0, 3]", ", \"dimension_names\": [\"time\", \"x\"]");
+    add_array(&of, "b", "\"float64\"", "[0]", ", \"dimension_names\": [\"time\"]");
+    add_array(&of, "x", "\"int16\"", "[3]", ", \"dimension_names\": [\"x\"]");
+    add_array(&of, "z", "\"int8\"", "[0]", ", \"dimension_names\": [\"time\"]");
+    assert_ok(lay_out(&of, &pp_outline_netcdf));
+    end = of.outline.file_bytes;
+    assert_true(of.arrays[2].start + 8 == end);
+    assert_true(of.arrays[0].start == end && of.arrays[1].start == end + 4 && of.arrays[3].start == end + 12);
+    clear(&of);
+}
+
+/* The product of the other extents is the length of a record. */
+static void test_outline__a_record_larger_than_any_file_is_refused(void **state)
+{
+    outlined of = {0};
+    (void)state;
+    add_array(&of, "a", "\"float64\"", "[0, 4611686018427387904]", "");
+    assert_refused(&of, &pp_outline_netcdf, "\"a\" has more elements than any file");
+    of = (outlined){0};
+    add_array(&of, "a", "\"int8\"", "[0, 2305843009213693951]", ", \"dimension_names\": [\"time\", \"x\"]");
+    add_array(&of, "b", "\"int8\"", "[0, 2305843009213693951]", ", \"dimension_names\": [\"time\", \"x\"]");
+    add_array(&of, "c", "\"int8\"", "[0, 2305843009213693951]", ", \"dimension_names\": [\"time\", \"x\"]");
+    assert_refused(&of, &pp_outline_netcdf, "one record of all arrays together is larger than any file");
+}
+
 /* Names that the library has given, and nobody chose, do not tie arrays together. */
 static void test_outline__usual_names_of_dimensions_give_way(void **state)
 {
@@ -282,6 +313,8 @@ int main(void)
         cmocka_unit_test(test_outline__what_netcdf_cannot_say_is_listed),
         cmocka_unit_test(test_outline__netcdf_refuses_arrays_that_it_cannot_hold),
         cmocka_unit_test(test_outline__a_first_dimension_without_indices_is_the_record_dimension),
+        cmocka_unit_test(test_outline__offsets_of_arrays_without_records_ascend),
+        cmocka_unit_test(test_outline__a_record_larger_than_any_file_is_refused),
         cmocka_unit_test(test_outline__usual_names_of_dimensions_give_way),
         cmocka_unit_test(test_outline__npy_has_the_header_that_numpy_writes),
         cmocka_unit_test(test_outline__the_format_is_found_by_word_and_by_the_end_of_the_name),
