@@ -203,23 +203,20 @@ parapet_status pp_netcdf_attributes_read(pp_netcdf_header *header, pp_netcdf_att
 
 /* ---- _FillValue ---- */
 
-/* As xarray writes and reads it: base64 of a little-endian double for floats, and of the byte for text. */
+/* As xarray writes and reads it: base64 of a little-endian double for floats. */
 static void print_fill_attribute(const pp_netcdf_values *fill, const pp_netcdf_type *type, pp_text *json)
 {
     unsigned char bytes[8];
     uint64_t bits;
-    double value;
+    double value = load_real(fill, 0);
     if (type->kind == 'i' || type->kind == 'u') {
         print_number(fill, 0, json);
         return;
     }
-    if (type->kind == 'f') {
-        value = load_real(fill, 0);
-        memcpy(&bits, &value, sizeof bits);
-        pp_store_u64le(bytes, isnan(value) ? UINT64_C(0x7ff8000000000000) : bits);
-    }
+    memcpy(&bits, &value, sizeof bits);
+    pp_store_u64le(bytes, isnan(value) ? UINT64_C(0x7ff8000000000000) : bits);
     pp_text_add(json, "\"");
-    pp_base64_print(type->kind == 'f' ? bytes : fill->data, type->kind == 'f' ? 8 : 1, json);
+    pp_base64_print(bytes, sizeof bytes, json);
     pp_text_add(json, "\"");
 }
 
@@ -242,7 +239,10 @@ parapet_status pp_netcdf_attributes_give(pp_netcdf_attributes *attributes, const
     const pp_netcdf_values *fill = &attributes->fill;
     parapet_status status = PARAPET_OK;
     bool is_text = fill->count == 1 && fill->type->kind == 'c';
-    if (fill->count == 1 && is_text == (type->kind == 'c')) {
+    /* Text has it as its fill value alone: xarray opens no dataset in which text has this attribute. */
+    if (fill->count == 1 && is_text && type->kind == 'c')
+        status = PARAPET_OK;
+    else if (fill->count == 1 && !is_text && type->kind != 'c') {
         begin_member(json, "_FillValue");
         print_fill_attribute(fill, type, json);
     } else if (fill->count == 1)

@@ -340,12 +340,13 @@ static parapet_status add_attribute(void *context, const char *name, pp_json *va
     return list->body.status;
 }
 
-/* Only in Zarr v2 the fill value itself says what is missing, as _FillValue does. Text and truth have no missing
- * ones.
- */
+/* Only in Zarr v2 the fill value itself says what is missing, as _FillValue does, and in text, which cannot have the
+ * attribute. Truth has no missing ones, nor has text whose fill value is nothing. */
 static bool tells_missing(const pp_array_document *document)
 {
-    return document->zarr_format == 2 && type_of(&document->type) != NC_CHAR && document->type.id != PARAPET_BOOL;
+    if (type_of(&document->type) == NC_CHAR)
+        return pp_outline_has_fill(document);
+    return document->zarr_format == 2 && document->type.id != PARAPET_BOOL;
 }
 
 static void add_fill_value(attribute_list *list, const pp_array_document *document)

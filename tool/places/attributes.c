@@ -177,37 +177,32 @@ static bool put_values(const attribute *each)
     return true;
 }
 
-/* As xarray writes and reads it: base64 of a little-endian double for floats, and of the bytes for text. */
-static bool put_fill_attribute(const attribute *each, const type *of)
+/* As xarray writes and reads it: base64 of a little-endian double. */
+static bool put_fill_attribute(const attribute *each)
 {
-    unsigned char bytes[sizeof(double)], *text;
+    unsigned char bytes[sizeof(double)];
     double value = 0;
     uint64_t bits;
     size_t i;
-    if (of->kind == KIND_FLOAT) {
-        if (H5Aread(each->id, H5T_NATIVE_DOUBLE, &value) < 0)
-            return false;
-        memcpy(&bits, &value, sizeof bits);
-        if (isnan(value))
-            bits = UINT64_C(0x7ff8000000000000);
-        for (i = 0; i < sizeof bytes; i++)
-            bytes[i] = (unsigned char)(bits >> 8 * i);
-        put("\"");
-        put_base64(bytes, sizeof bytes);
-        put("\"");
-        return true;
-    }
-    text = take_memory(1, each->of.bytes);
-    if (H5Aread(each->id, each->kind, text) < 0)
+    if (H5Aread(each->id, H5T_NATIVE_DOUBLE, &value) < 0)
         return false;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value))
+        bits = UINT64_C(0x7ff8000000000000);
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i);
     put("\"");
-    put_base64(text, each->of.bytes);
+    put_base64(bytes, sizeof bytes);
     put("\"");
     return true;
 }
 
-static bool is_sayable(const attribute *each)
+/* Text has _FillValue as its fill value alone: xarray opens no dataset in which text has this attribute. */
+static bool is_sayable(const char *name, const attribute *each, const type *of)
 {
+    bool is_of_text = of != NULL && (of->kind == KIND_TEXT || of->kind == KIND_TEXTS);
+    if (is_of_text && each->is_text && strcmp(name, "_FillValue") == 0)
+        return false;
     return each->is_text || each->of.kind == KIND_INTEGER || each->of.kind == KIND_FLOAT ||
            each->of.kind == KIND_BOOL;
 }
@@ -215,10 +210,7 @@ static bool is_sayable(const attribute *each)
 static bool is_encoded_fill(const char *name, const attribute *each, const type *of)
 {
     bool is_number = each->of.kind == KIND_INTEGER || each->of.kind == KIND_FLOAT;
-    if (of == NULL || strcmp(name, "_FillValue") != 0 || each->count != 1)
-        return false;
-    return (of->kind == KIND_FLOAT && is_number) ||
-           (of->kind == KIND_TEXT && each->is_text && !each->is_variable && each->of.bytes <= MOST_VALUES);
+    return of != NULL && strcmp(name, "_FillValue") == 0 && each->count == 1 && of->kind == KIND_FLOAT && is_number;
 }
 
 static herr_t put_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
@@ -229,11 +221,11 @@ static herr_t put_attribute(hid_t object, const char *name, const H5A_info_t *in
     (void)info;
     if (is_private(name, all->has_scale))
         return 0;
-    if (open_attribute(object, name, &each) && is_sayable(&each)) {
+    if (open_attribute(object, name, &each) && is_sayable(name, &each, all->of)) {
         put("%s", all->is_next ? "," : "");
         put_string(name, strlen(name));
         put(":");
-        is_said = is_encoded_fill(name, &each, all->of) ? put_fill_attribute(&each, all->of) : put_values(&each);
+        is_said = is_encoded_fill(name, &each, all->of) ? put_fill_attribute(&each) : put_values(&each);
         all->is_next = true;
     }
     close_attribute(&each);

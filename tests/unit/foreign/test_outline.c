@@ -225,6 +225,26 @@ static void test_outline__a_record_larger_than_any_file_is_refused(void **state)
     assert_refused(&of, &pp_outline_netcdf, "one record of all arrays together is larger than any file");
 }
 
+/* xarray opens no dataset in which text has the attribute, so a copy of netCDF has the fill value alone. */
+static void test_outline__the_fill_value_of_text_is_that_of_netcdf(void **state)
+{
+    static const char type[] = "{\"name\": \"null_terminated_bytes\", \"configuration\": {\"length_bytes\": 1}}";
+    outlined of = {0};
+    opened_file opened;
+    (void)state;
+    add_array(&of, "a", type, "[2]", ", \"fill_value\": \"eA==\"");
+    add_array(&of, "b", type, "[2]", ", \"fill_value\": \"AA==\"");
+    assert_ok(lay_out(&of, &pp_outline_netcdf));
+    assert_left_out(&of, "");
+    assert_non_null(memmem(of.outline.header.data, of.outline.header.bytes, "_FillValue\0\0\0\0\0\2", 16));
+    opened = open_outlined(&of);
+    assert_ok(opened.status);
+    assert_says(&opened, "a/zarr.json", "\"eA==\"");
+    assert_says(&opened, "a/zarr.json", "\"attributes\": {}");
+    close_file(&opened);
+    clear(&of);
+}
+
 /* Names that the library has given, and nobody chose, do not tie arrays together. */
 static void test_outline__usual_names_of_dimensions_give_way(void **state)
 {
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_outline__a_first_dimension_without_indices_is_the_record_dimension),
         cmocka_unit_test(test_outline__offsets_of_arrays_without_records_ascend),
         cmocka_unit_test(test_outline__a_record_larger_than_any_file_is_refused),
+        cmocka_unit_test(test_outline__the_fill_value_of_text_is_that_of_netcdf),
         cmocka_unit_test(test_outline__usual_names_of_dimensions_give_way),
         cmocka_unit_test(test_outline__npy_has_the_header_that_numpy_writes),
         cmocka_unit_test(test_outline__the_format_is_found_by_word_and_by_the_end_of_the_name),
