@@ -15,6 +15,7 @@ void pp_foreign_chunks_clear(pp_foreign_chunks *chunks)
     pp_free(chunks->list);
     pp_free(chunks->data);
     pp_chain_spec_clear(&chunks->filters);
+    pp_foreign_beyond_clear(&chunks->beyond);
     *chunks = (pp_foreign_chunks){0};
 }
 
@@ -84,7 +85,8 @@ static parapet_status take_filters(pp_foreign_chunks *chunks, pp_array_document 
     pp_chain_spec *codecs = &document->codecs;
     if (chunks->chunk_bytes > MOST_DECODED_BYTES)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "some of its chunks were stored without all filters, and they have %zu bytes, more than %zu",
+                       "its chunks do not have all filters, or less in them than they show, and they have %zu bytes, "
+                       "more than %zu",
                        chunks->chunk_bytes, MOST_DECODED_BYTES);
     chunks->is_decoded = true;
     chunks->filters = *codecs;
@@ -111,7 +113,9 @@ parapet_status pp_foreign_chunks_finish(pp_foreign_chunks *chunks, pp_array_docu
     }
     if (left_out >> (document->codecs.count - 1) != 0)
         return pp_fail(PARAPET_ERR_FORMAT, "a chunk lacks a filter that the array does not have");
-    return left_out != 0 ? take_filters(chunks, document) : PARAPET_OK;
+    if (chunks->beyond.within != NULL && (status = pp_foreign_beyond_finish(&chunks->beyond, document)) != PARAPET_OK)
+        return status;
+    return left_out != 0 || chunks->beyond.within != NULL ? take_filters(chunks, document) : PARAPET_OK;
 }
 
 parapet_status pp_foreign_chunks_finish_texts(const pp_foreign_chunks *chunks, const pp_array_document *document)
@@ -185,6 +189,8 @@ parapet_status pp_foreign_chunks_decode(const pp_foreign_chunks *chunks, const p
         return status;
     pp_budget_init(&budget, SIZE_MAX / 2);
     status = decode_within(chain, &budget, stored, decoded);
+    if (status == PARAPET_OK && chunks->beyond.within != NULL)
+        pp_foreign_beyond_fill(&chunks->beyond, place->index, *decoded);
     pp_budget_clear(&budget);
     pp_chain_free(chain);
     return status;

@@ -3,7 +3,7 @@
 #ifndef PARAPET_FOREIGN_CHUNKS_H
 #define PARAPET_FOREIGN_CHUNKS_H
 
-#include "zarr/document.h"
+#include "foreign/beyond.h"
 
 typedef struct pp_chunk_place {
     uint64_t index; /* of its position in the grid, in C order */
@@ -17,7 +17,10 @@ typedef struct pp_foreign_chunks {
     size_t count, capacity;
     unsigned char *data; /* the bytes of the only chunk, if they are not in the file at an offset; owned */
     uint64_t stored_bytes;
-    /* Where some chunks lack filters, readers see all chunks decoded. */
+    pp_foreign_beyond beyond; /* whose extents the caller sets */
+    /* Where some chunks lack filters, or have something else beyond the end of the array, readers see all chunks
+     * decoded.
+     */
     bool is_decoded;
     size_t chunk_bytes; /* of a decoded chunk */
     pp_chain_spec filters;

@@ -172,6 +172,22 @@ static parapet_status read_chunk(lines *text, pp_foreign_chunks *chunks)
     return pp_foreign_chunks_add(chunks, &place);
 }
 
+/* The extents beyond which chunks have nothing to show, and the line after them. */
+static parapet_status read_within(lines *text, const pp_array_document *document, pp_foreign_beyond *beyond)
+{
+    parapet_status status = pp_foreign_beyond_begin(beyond, document->ndim);
+    uint64_t extent;
+    int d;
+    for (d = 0; d < document->ndim && status == PARAPET_OK; d++) {
+        if (!take_number(text, &extent) || extent > INT64_MAX)
+            return refuse(text, "lacks an extent");
+        beyond->within[d] = (int64_t)extent;
+    }
+    if (status != PARAPET_OK)
+        return status;
+    return text->bytes == 0 ? take_line(text) : refuse(text, "has too many extents");
+}
+
 static parapet_status read_chunks(lines *text, pp_foreign_chunks *chunks)
 {
     uint64_t count, i;
@@ -205,22 +221,37 @@ static parapet_status add_flat(lines *text, const char *path, pp_array_document 
     return status == PARAPET_OK ? pp_places_add(places, path, document, &flat) : status;
 }
 
+static parapet_status read_texts(lines *text, pp_foreign_chunks *chunks)
+{
+    uint64_t none = 0;
+    parapet_status status;
+    if (take_word(text, "data "))
+        return read_data(text, MOST_TEXT_BYTES, chunks);
+    if ((status = take_only_number(text, "chunks ", &none)) == PARAPET_OK && none != 0)
+        status = refuse(text, "has chunks of texts that are not in the table");
+    return status;
+}
+
+static parapet_status read_elements(lines *text, const pp_array_document *document, pp_foreign_chunks *chunks)
+{
+    parapet_status status;
+    if (take_word(text, "data "))
+        return read_data(text, MOST_DATA_BYTES, chunks);
+    if (take_word(text, "within ") && (status = read_within(text, document, &chunks->beyond)) != PARAPET_OK)
+        return status;
+    return read_chunks(text, chunks);
+}
+
 static parapet_status add_places(lines *text, const char *path, pp_array_document *document, pp_places *places)
 {
     bool is_text = document->type.element_bytes == 0;
     pp_foreign_chunks chunks = {0};
-    uint64_t none = 0;
     parapet_status status = take_line(text);
     if (status != PARAPET_OK)
         return status;
     if (!is_text && take_word(text, "flat "))
         return add_flat(text, path, document, places);
-    if (take_word(text, "data "))
-        status = read_data(text, is_text ? MOST_TEXT_BYTES : MOST_DATA_BYTES, &chunks);
-    else if (!is_text)
-        status = read_chunks(text, &chunks);
-    else if ((status = take_only_number(text, "chunks ", &none)) == PARAPET_OK && none != 0)
-        status = refuse(text, "has chunks of texts that are not in the table");
+    status = is_text ? read_texts(text, &chunks) : read_elements(text, document, &chunks);
     if (status == PARAPET_OK)
         return pp_places_add_chunked(places, path, document, &chunks);
     pp_foreign_chunks_clear(&chunks);

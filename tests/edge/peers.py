@@ -110,7 +110,22 @@ def as_stored_type(variable):
 
 def is_read_at_once(group):
     """Whether libnetcdf shows the same in one read, as xarray makes it."""
-    return all(is_same(variable[...], netcdf_values(variable)) for variable in group.variables.values())
+    try:
+        return all(is_same(variable[...], netcdf_values(variable)) for variable in group.variables.values())
+    except UnicodeDecodeError:  # of memory that it did not write to
+        return False
+
+
+def netcdf_dataset(path, group=None):
+    """What xarray finds in a file, without _FillValue of text: xarray writes that to Zarr, but opens no dataset with it
+    (2026.9)."""
+    with xarray.open_dataset(path, engine="netcdf4", group=group, decode_cf=False) as plain:
+        plain.load()
+    for variable in plain.variables.values():
+        if variable.dtype.kind in "SUOT":
+            variable.attrs.pop("_FillValue", None)
+            variable.encoding.pop("_FillValue", None)
+    return xarray.decode_cf(plain)
 
 
 def is_opened(path):

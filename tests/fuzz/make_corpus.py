@@ -284,6 +284,7 @@ def make_places_seeds():
     tables = {
         "chunks": group + "array /a/b\n" + array_document([3, 4], [2, 2], zlib) + "\nchunks 2\n1 0 11 0\n2 20 9 0\n",
         "masks": "array /m\n" + array_document([6], [2], shuffle, zlib) + "\nchunks 2\n0 0 4 2\n2 4 4 3\n",
+        "within": "array /m\n" + array_document([6, 5], [2, 2], zlib) + "\nwithin 3 3\nchunks 2\n0 0 11 0\n3 0 11 0\n",
         "flat": "array /f\n" + array_document([50], [50]) + "\nflat 100\n",
         "data": "array /d\n" + array_document([3], [3]) + "\ndata YWJjZGVm\nrefused /r\nbecause\n",
         "scalar": "array /s\n" + array_document([], []) + "\nflat 0\n",

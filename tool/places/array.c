@@ -1,5 +1,6 @@
 /* One dataset as an array of Zarr: its document, then where its elements are. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,16 @@
 #define SLAB_BYTES ((hsize_t)4 << 20)
 #define MOST_FILTERS 15
 #define MOST_COMPACT_BYTES 65536
+#define MOST_PIECES ((uint64_t)1 << 20)
+#define MOST_DECODED_BYTES ((hsize_t)256 << 20) /* whoever reads the table refuses more of them */
 #define MOST_SENTENCE_BYTES 256
 
 typedef struct array {
     hid_t id, kind, plist;
     type of;
     layout cut;
+    const node *scales[H5S_MAX_RANK]; /* of its dimensions; NULL: they have no name */
+    bool is_lagging;                  /* what is shown is more than what there is */
     H5D_layout_t stored;
     text_list content; /* of KIND_TEXTS */
     char codecs[MOST_FILTERS][160];
@@ -139,6 +144,21 @@ static void read_shape(array *each)
         H5Sclose(space);
 }
 
+/* In netCDF a variable is as long as its unlimited dimensions, whatever it has. */
+static void read_dimensions(array *each, const node_list *list, const node *from)
+{
+    int d;
+    dimensions_of(each->id, each->cut.ndim, list, from, each->scales);
+    for (d = 0; d < each->cut.ndim; d++) {
+        const node *scale = each->scales[d];
+        each->cut.whole[d] = each->cut.shape[d];
+        if (list->is_netcdf && scale != NULL && scale->is_unlimited && scale->length > each->cut.shape[d]) {
+            each->cut.whole[d] = scale->length;
+            each->is_lagging = true;
+        }
+    }
+}
+
 /* What is not stored in chunks is told in slabs of the fast dimensions. */
 static void choose_slab(array *each)
 {
@@ -152,12 +172,24 @@ static void choose_slab(array *each)
     }
 }
 
-/* Compact storage is one chunk. */
-static void take_whole(array *each)
+/* What lies in one piece, and is shown as part of something larger, is cut into chunks that are all whole. */
+static void choose_pieces(array *each)
+{
+    int d;
+    choose_slab(each);
+    for (d = 0; d < each->cut.ndim; d++)
+        while (each->cut.shape[d] % each->cut.chunk[d] != 0)
+            each->cut.chunk[d]--;
+    if (count_cells(&each->cut) > MOST_PIECES)
+        refuse(each, "it is stored in one piece, and has fewer indices than a dimension of it");
+}
+
+/* Compact storage is one chunk, and so are texts. */
+static void take_whole(array *each, const hsize_t *shape)
 {
     int d;
     for (d = 0; d < each->cut.ndim; d++)
-        each->cut.chunk[d] = each->cut.shape[d] > 0 ? each->cut.shape[d] : 1;
+        each->cut.chunk[d] = shape[d] > 0 ? shape[d] : 1;
 }
 
 static void read_chunk_shape(array *each)
@@ -173,12 +205,8 @@ static void read_chunk_shape(array *each)
 
 static void read_texts(array *each)
 {
-    size_t count = 1;
-    int d;
-    take_whole(each);
-    for (d = 0; d < each->cut.ndim; d++)
-        count = __builtin_mul_overflow(count, (size_t)each->cut.shape[d], &count) ? SIZE_MAX / 2 : count;
-    if (!texts_read(each->id, each->kind, count, &each->content))
+    take_whole(each, each->cut.whole);
+    if (!texts_read(each->id, each->kind, &each->cut, &each->content))
         refuse(each, each->content.reason);
 }
 
@@ -191,15 +219,64 @@ static void read_layout(array *each)
         read_texts(each);
     else if (each->stored == H5D_CHUNKED)
         read_chunk_shape(each);
+    else if (each->stored == H5D_CONTIGUOUS && each->is_lagging)
+        choose_pieces(each);
     else if (each->stored == H5D_CONTIGUOUS)
         choose_slab(each);
     else if (each->stored == H5D_COMPACT)
-        take_whole(each);
+        take_whole(each, each->cut.shape);
     else
         refuse(each, "it is put together from parts of other datasets (virtual)");
 }
 
-static void open_array(hid_t file, const node *from, array *each)
+/* ---- What netCDF shows beyond the end of a dataset ---- */
+
+static bool has_fill(const array *each)
+{
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    return H5Pfill_value_defined(each->plist, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
+}
+
+/* Whether what is not stored is zero, as HDF5 shows it where nobody has chosen a fill value. */
+static bool has_unstored_zeros(const array *each)
+{
+    H5D_fill_time_t when = H5D_FILL_TIME_ERROR;
+    H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+    hsize_t stored = 0;
+    hid_t space;
+    if (H5Pget_fill_time(each->plist, &when) < 0 || when == H5D_FILL_TIME_NEVER ||
+        H5Pfill_value_defined(each->plist, &defined) < 0 || defined == H5D_FILL_VALUE_UNDEFINED)
+        return false;
+    if (each->stored == H5D_CONTIGUOUS)
+        return H5Dget_offset(each->id) == HADDR_UNDEF && count_cells(&each->cut) > 0;
+    if (each->stored != H5D_CHUNKED || (space = H5Dget_space(each->id)) < 0)
+        return false;
+    (void)H5Dget_num_chunks(each->id, space, &stored);
+    H5Sclose(space);
+    return stored < count_cells(&each->cut);
+}
+
+/* The fill value is one for all that is not stored: within the dataset, where HDF5 chooses it, and beyond. */
+static void check_lagging(array *each)
+{
+    hsize_t bytes = each->of.bytes;
+    int d;
+    for (d = 0; d < each->cut.ndim; d++)
+        if (__builtin_mul_overflow(bytes, each->cut.chunk[d], &bytes))
+            bytes = UINT64_MAX;
+    if (each->of.kind == KIND_TEXTS)
+        return;
+    if (each->stored == H5D_CHUNKED && bytes > MOST_DECODED_BYTES)
+        refuse(each, "it has fewer indices than a dimension of it, and its chunks have more than 256 MiB");
+    if (each->of.kind == KIND_TEXT || has_fill(each))
+        return;
+    if (each->of.kind != KIND_INTEGER && each->of.kind != KIND_FLOAT)
+        refuse(each, "it has fewer indices than a dimension of it, and netCDF has no fill value for the rest");
+    else if (has_unstored_zeros(each))
+        refuse(each, "it has fewer indices than a dimension of it, and parts without a fill value of its own");
+}
+
+static void open_array(hid_t file, const node_list *list, const node *from, array *each)
 {
     *each = (array){.id = H5Dopen(file, from->path, H5P_DEFAULT), .kind = -1, .plist = -1};
     if (each->id < 0 || (each->kind = H5Dget_type(each->id)) < 0 ||
@@ -211,8 +288,11 @@ static void open_array(hid_t file, const node *from, array *each)
     if (each->of.kind == KIND_REFUSED || each->of.bytes == 0)
         refuse(each, each->of.reason);
     read_shape(each);
+    read_dimensions(each, list, from);
     if (each->refusal[0] == '\0')
         read_layout(each);
+    if (each->refusal[0] == '\0' && each->is_lagging)
+        check_lagging(each);
 }
 
 static void close_array(const array *each)
@@ -227,82 +307,19 @@ static void close_array(const array *each)
 
 /* ---- Names of dimensions ---- */
 
-static const char *name_of_address(const node_list *list, haddr_t address)
+static void put_dimension_names(const array *each)
 {
-    size_t i;
-    for (i = 0; i < list->count; i++)
-        if (list->nodes[i].is_scale && list->nodes[i].address == address)
-            return node_name(&list->nodes[i]);
-    return NULL;
-}
-
-static const char *name_of_number(const node_list *list, long long number)
-{
-    size_t i;
-    for (i = 0; i < list->count; i++)
-        if (list->nodes[i].is_scale && list->nodes[i].dimension == number)
-            return node_name(&list->nodes[i]);
-    return NULL;
-}
-
-static bool has_count(hid_t attribute, int count)
-{
-    hid_t space = H5Aget_space(attribute);
-    bool is_same = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
-    if (space >= 0)
-        H5Sclose(space);
-    return is_same;
-}
-
-/* A reference is the address of what it refers to. */
-static void name_by_scales(const array *each, const node_list *list, const char **names)
-{
-    hid_t id = has_attribute(each->id, "DIMENSION_LIST") ? H5Aopen(each->id, "DIMENSION_LIST", H5P_DEFAULT) : -1;
-    hid_t kind = H5Tvlen_create(H5T_STD_REF_OBJ);
-    hvl_t scales[H5S_MAX_RANK] = {{0, NULL}};
-    int d;
-    if (id >= 0 && has_count(id, each->cut.ndim) && H5Aread(id, kind, scales) >= 0)
-        for (d = 0; d < each->cut.ndim; d++)
-            if (scales[d].len > 0 && scales[d].p != NULL)
-                names[d] = name_of_address(list, *(const hobj_ref_t *)scales[d].p);
-    H5Tclose(kind);
-    if (id >= 0)
-        H5Aclose(id);
-}
-
-/* A coordinate of several dimensions is a scale, and therefore refers to no others: netCDF has their numbers. */
-static void name_by_numbers(const array *each, const node_list *list, const char **names)
-{
-    static const char attribute[] = "_Netcdf4Coordinates";
-    hid_t id = has_attribute(each->id, attribute) ? H5Aopen(each->id, attribute, H5P_DEFAULT) : -1;
-    long long numbers[H5S_MAX_RANK] = {0};
-    int d;
-    if (id >= 0 && has_count(id, each->cut.ndim) && H5Aread(id, H5T_NATIVE_LLONG, numbers) >= 0)
-        for (d = 0; d < each->cut.ndim; d++)
-            names[d] = name_of_number(list, numbers[d]);
-    if (id >= 0)
-        H5Aclose(id);
-}
-
-static void put_dimension_names(const array *each, const node_list *list, const node *from)
-{
-    const char *names[H5S_MAX_RANK] = {NULL};
     bool is_named = each->cut.ndim == 0;
     int d;
-    name_by_scales(each, list, names);
-    if (from->is_scale)
-        name_by_numbers(each, list, names);
-    if (from->is_scale && each->cut.ndim > 0 && names[0] == NULL)
-        names[0] = node_name(from);
     for (d = 0; d < each->cut.ndim; d++)
-        is_named = is_named || names[d] != NULL;
+        is_named = is_named || each->scales[d] != NULL;
     if (!is_named)
         return;
     put(",\"dimension_names\":[");
     for (d = 0; d < each->cut.ndim; d++) {
         put("%s", d > 0 ? "," : "");
-        if (names[d] != NULL)
-            put_string(names[d], strlen(names[d]));
+        if (each->scales[d] != NULL)
+            put_string(node_name(each->scales[d]), strlen(node_name(each->scales[d])));
         else
             put("null");
     }
@@ -355,24 +372,42 @@ static void put_fill_number(const array *each, unsigned char *element)
     H5Tclose(base);
 }
 
+/* What netCDF shows where nothing was written and nobody has chosen anything. */
+static void put_default_fill(const type *of)
+{
+    unsigned bits = 8 * (unsigned)of->bytes;
+    if (of->kind == KIND_FLOAT)
+        put_double(9.9692099683868690e+36);
+    else if (of->is_signed)
+        put("%lld", of->bytes == 1 ? -127LL : of->bytes == 8 ? -LLONG_MAX + 1 : -(1LL << (bits - 1)) + 1);
+    else
+        put("%llu", of->bytes == 8 ? ULLONG_MAX - 1 : (1ULL << bits) - 1);
+}
+
+static void put_texts_fill(const array *each)
+{
+    const char *text = texts_fill(each->id, each->kind);
+    put_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+}
+
 static void put_fill(const array *each)
 {
     unsigned char *element = take_memory(1, each->of.bytes + 2 * sizeof(double));
-    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
     put(",\"fill_value\":");
     if (each->of.kind == KIND_TEXTS) {
-        put("\"\""); /* it does not matter: every text is told */
+        put_texts_fill(each);
         free(element);
         return;
     }
-    if (H5Pfill_value_defined(each->plist, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-        H5Pget_fill_value(each->plist, each->kind, element) < 0)
+    if (has_fill(each) && H5Pget_fill_value(each->plist, each->kind, element) < 0)
         die("a fill value cannot be read: the file is damaged");
     if (each->of.kind == KIND_TEXT) {
         put("\"");
         put_base64(element, each->of.bytes);
         put("\"");
-    } else
+    } else if (each->is_lagging && !has_fill(each))
+        put_default_fill(&each->of);
+    else
         put_fill_number(each, element);
     free(element);
 }
@@ -389,10 +424,10 @@ static void put_codecs(const array *each)
     put("]");
 }
 
-static void put_document(const array *each, const node_list *list, const node *from)
+static void put_document(const array *each)
 {
     put("{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":");
-    put_extents(each->cut.shape, each->cut.ndim);
+    put_extents(each->cut.whole, each->cut.ndim);
     put(",\"data_type\":%s,\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":", each->of.name);
     put_extents(each->cut.chunk, each->cut.ndim);
     put("}},\"chunk_key_encoding\":{\"name\":\"default\",\"configuration\":{\"separator\":\"/\"}}");
@@ -400,7 +435,7 @@ static void put_document(const array *each, const node_list *list, const node *f
     put_codecs(each);
     put(",\"attributes\":");
     put_attributes(each->id, &each->of);
-    put_dimension_names(each, list, from);
+    put_dimension_names(each);
     put("}\n");
 }
 
@@ -430,6 +465,8 @@ static void put_contiguous(const array *each)
     haddr_t start = H5Dget_offset(each->id);
     if (start == HADDR_UNDEF || H5Dget_storage_size(each->id) == 0)
         put("chunks 0\n");
+    else if (each->is_lagging)
+        put_pieces(&each->cut, (uint64_t)start, each->of.bytes);
     else
         put("flat %" PRIu64 "\n", (uint64_t)start);
 }
@@ -446,12 +483,12 @@ void put_array(hid_t file, const node_list *list, const node *from)
     if (from->refusal != NULL)
         refuse(&each, from->refusal);
     else
-        open_array(file, from, &each);
+        open_array(file, list, from, &each);
     put_path(each.refusal[0] != '\0' ? "refused" : "array", from);
     if (each.refusal[0] != '\0')
         put("%s\n", each.refusal);
     else {
-        put_document(&each, list, from);
+        put_document(&each);
         if (each.of.kind == KIND_TEXTS)
             put_texts(&each.content);
         else if (each.stored == H5D_CHUNKED)

@@ -19,12 +19,17 @@ typedef struct found_list {
     size_t count;
 } found_list;
 
-static uint64_t cells_along(const layout *of, int d)
+static uint64_t cells_of(const layout *of, const hsize_t *shape, int d)
 {
-    return of->shape[d] / of->chunk[d] + (of->shape[d] % of->chunk[d] != 0);
+    return shape[d] / of->chunk[d] + (shape[d] % of->chunk[d] != 0);
 }
 
-static uint64_t count_cells(const layout *of)
+static uint64_t cells_along(const layout *of, int d)
+{
+    return cells_of(of, of->shape, d);
+}
+
+uint64_t count_cells(const layout *of)
 {
     uint64_t cells = 1;
     int d;
@@ -54,6 +59,20 @@ static bool index_of(const layout *of, const hsize_t *offset, uint64_t *index)
         *index = *index * cells_along(of, d) + offset[d] / of->chunk[d];
     }
     return true;
+}
+
+/* The number of the same cell in the grid of what is shown. */
+static uint64_t shown_index(const layout *of, uint64_t index)
+{
+    uint64_t shown = 0, below = 1;
+    int d;
+    for (d = of->ndim - 1; d >= 0; d--) {
+        shown += index % cells_along(of, d) * below;
+        index /= cells_along(of, d);
+        if (__builtin_mul_overflow(below, cells_of(of, of->whole, d), &below))
+            die("an array has more than 2^64 chunks");
+    }
+    return shown;
 }
 
 static bool is_at_edge(const layout *of, const hsize_t *offset)
@@ -148,6 +167,21 @@ static hsize_t count_stored(hid_t dataset, hid_t space)
     return stored;
 }
 
+/* What the last chunks have beyond the end of the dataset is not what is shown there. */
+static void put_within(const layout *of)
+{
+    bool is_beyond = false;
+    int d;
+    for (d = 0; d < of->ndim; d++)
+        is_beyond = is_beyond || (of->whole[d] > of->shape[d] && of->shape[d] % of->chunk[d] != 0);
+    if (!is_beyond)
+        return;
+    put("within");
+    for (d = 0; d < of->ndim; d++)
+        put(" %" PRIu64, (uint64_t)of->shape[d]);
+    put("\n");
+}
+
 void put_chunks(hid_t dataset, const layout *of)
 {
     hid_t space = H5Dget_space(dataset);
@@ -160,10 +194,22 @@ void put_chunks(hid_t dataset, const layout *of)
             find_chunk(dataset, of, i, &list);
     else if (stored > 0)
         find_listed(dataset, space, of, stored, &list);
+    put_within(of);
     put("chunks %zu\n", list.count);
     for (i = 0; i < list.count; i++)
-        put("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", list.chunks[i].index, list.chunks[i].seen.start,
-            list.chunks[i].seen.bytes, list.chunks[i].seen.left_out);
+        put("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", shown_index(of, list.chunks[i].index),
+            list.chunks[i].seen.start, list.chunks[i].seen.bytes, list.chunks[i].seen.left_out);
     free(list.chunks);
     H5Sclose(space);
+}
+
+void put_pieces(const layout *of, uint64_t start, size_t element_bytes)
+{
+    uint64_t cells = count_cells(of), bytes = element_bytes, i;
+    int d;
+    for (d = 0; d < of->ndim; d++)
+        bytes *= of->chunk[d];
+    put("chunks %" PRIu64 "\n", cells);
+    for (i = 0; i < cells; i++)
+        put("%" PRIu64 " %" PRIu64 " %" PRIu64 " 0\n", shown_index(of, i), start + i * bytes, bytes);
 }

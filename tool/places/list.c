@@ -77,6 +77,17 @@ static long long dimension_number(hid_t object)
     return number;
 }
 
+/* Its first dimension is the one whose scale it is. */
+static bool can_grow(hid_t dataset)
+{
+    hsize_t most[H5S_MAX_RANK] = {0};
+    hid_t space = H5Dget_space(dataset);
+    bool grows = space >= 0 && H5Sget_simple_extent_dims(space, NULL, most) > 0 && most[0] == H5S_UNLIMITED;
+    if (space >= 0)
+        H5Sclose(space);
+    return grows;
+}
+
 static void describe_dataset(hid_t above, const char *name, node *each)
 {
     hid_t id = H5Dopen(above, name, H5P_DEFAULT);
@@ -86,6 +97,7 @@ static void describe_dataset(hid_t above, const char *name, node *each)
     }
     each->is_scale = has_text(id, "CLASS", "DIMENSION_SCALE");
     each->is_hidden = each->is_scale && has_text(id, "NAME", PURE_DIMENSION);
+    each->is_unlimited = each->is_scale && can_grow(id);
     each->dimension = dimension_number(id);
     H5Dclose(id);
 }
@@ -159,6 +171,16 @@ static herr_t visit_link(hid_t above, const char *name, const H5L_info_t *link, 
     return 0;
 }
 
+/* Of files from before 2016, only dimensions say it. */
+static bool is_netcdf(hid_t root, const node_list *list)
+{
+    bool is_so = has_attribute(root, "_NCProperties") || has_attribute(root, "_nc3_strict");
+    size_t i;
+    for (i = 0; i < list->count; i++)
+        is_so = is_so || list->nodes[i].is_hidden || (list->nodes[i].is_scale && list->nodes[i].dimension >= 0);
+    return is_so;
+}
+
 void list_nodes(hid_t file, node_list *list)
 {
     visit root = {.list = list};
@@ -170,5 +192,6 @@ void list_nodes(hid_t file, node_list *list)
     added->address = info.addr;
     added->is_group = true;
     walk_group(id, &root);
+    list->is_netcdf = is_netcdf(id, list);
     H5Gclose(id);
 }

@@ -35,6 +35,7 @@ static void put_table(hid_t file, uint64_t file_bytes)
     node_list list = {0};
     size_t i;
     list_nodes(file, &list);
+    dimensions_measure(file, &list);
     put("parapet places 1\nfile %" PRIu64 "\n", file_bytes);
     for (i = 0; i < list.count; i++)
         if (list.nodes[i].is_group && list.nodes[i].refusal == NULL)

@@ -69,6 +69,14 @@ typedef struct type {
 } type;
 void type_of(hid_t id, type *found);
 
+/* How the elements of a dataset are cut. */
+typedef struct layout {
+    int ndim;
+    hsize_t shape[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+    hsize_t whole[H5S_MAX_RANK]; /* the shape that is shown: more than there is, where a dimension is longer */
+    int filter_count;
+    bool leaves_edges; /* chunks that reach over the edge are not filtered */
+} layout;
 /* ---- texts.c: elements of KIND_TEXTS, which have no fixed length ---- */
 
 typedef struct text_list {
@@ -79,8 +87,9 @@ typedef struct text_list {
 
 /* What the texts of all datasets together may take. */
 void texts_limit(size_t most_bytes);
-bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all);
-void put_texts(text_list *all); /* and frees them */
+bool texts_read(hid_t dataset, hid_t kind, const layout *of, text_list *all);
+char *texts_fill(hid_t dataset, hid_t kind); /* NULL: none, or nothing; it is HDF5's */
+void put_texts(text_list *all);              /* and frees them */
 
 /* ---- list.c: all groups and datasets, found before any is printed ---- */
 
@@ -90,17 +99,28 @@ typedef struct node {
     bool is_group;
     const char *refusal; /* NULL: it is read */
     bool is_scale, is_hidden;
+    bool is_unlimited;   /* the scale of a dimension that can grow */
     long long dimension; /* of netCDF; -1: none */
+    hsize_t length;      /* of an unlimited dimension of netCDF: as long as the longest of its variables */
 } node;
 
 typedef struct node_list {
     node *nodes;
     size_t count, capacity;
+    bool is_netcdf; /* its library, or one that does as it does, has written the file */
 } node_list;
 void list_nodes(hid_t file, node_list *list);
 
 /* Its last name, as netCDF shows it. */
 const char *node_name(const node *each);
+
+/* ---- dimensions.c ---- */
+
+/* The scale of each dimension of a dataset; NULL: it has none. */
+void dimensions_of(hid_t dataset, int ndim, const node_list *list, const node *from, const node **scales);
+
+/* How long the unlimited dimensions of netCDF are. */
+void dimensions_measure(hid_t file, node_list *list);
 
 /* ---- attributes.c ---- */
 
@@ -112,12 +132,10 @@ bool has_attribute(hid_t object, const char *name);
 
 void put_array(hid_t file, const node_list *list, const node *each);
 
-typedef struct layout {
-    int ndim;
-    hsize_t shape[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
-    int filter_count;
-    bool leaves_edges; /* chunks that reach over the edge are not filtered */
-} layout;
 void put_chunks(hid_t dataset, const layout *of);
+
+/* The chunks of a dataset that is stored in one piece; they are all whole. */
+void put_pieces(const layout *of, uint64_t start, size_t element_bytes);
+uint64_t count_cells(const layout *of); /* UINT64_MAX: too many */
 
 #endif

@@ -142,8 +142,58 @@ static bool read_within(hid_t dataset, hid_t kind, text_memory *memory, char **l
     return is_read;
 }
 
-bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
+/* ---- Dimensions that are longer ---- */
+
+static size_t count_elements(const hsize_t *shape, int ndim)
 {
+    size_t count = 1;
+    int d;
+    for (d = 0; d < ndim; d++)
+        count = __builtin_mul_overflow(count, (size_t)shape[d], &count) ? SIZE_MAX / 2 : count;
+    return count;
+}
+
+/* The number of an element of what is shown in what there is; false: it is beyond. */
+static bool find_own(const layout *of, size_t number, size_t *own)
+{
+    size_t below = 1;
+    int d;
+    *own = 0;
+    for (d = of->ndim - 1; d >= 0; d--) {
+        size_t index = number % (size_t)of->whole[d];
+        if (index >= of->shape[d])
+            return false;
+        *own += index * below;
+        below *= (size_t)of->shape[d];
+        number /= (size_t)of->whole[d];
+    }
+    return true;
+}
+
+/* From the last one on, so that none is lost: each moves to a place that is not before its own. */
+static void spread(const layout *of, char **list, size_t count, char *fill)
+{
+    size_t own;
+    while (count-- > 0)
+        list[count] = find_own(of, count, &own) ? list[own] : fill;
+}
+
+char *texts_fill(hid_t dataset, hid_t kind)
+{
+    char *text = NULL;
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hid_t plist = H5Dget_create_plist(dataset);
+    if (plist >= 0 && H5Pfill_value_defined(plist, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+        H5Pget_fill_value(plist, kind, &text) < 0)
+        text = NULL;
+    if (plist >= 0)
+        H5Pclose(plist);
+    return text;
+}
+
+bool texts_read(hid_t dataset, hid_t kind, const layout *of, text_list *all)
+{
+    size_t count = count_elements(of->whole, of->ndim);
     text_memory memory = {0};
     char **list;
     bool is_read;
@@ -158,6 +208,8 @@ bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
     else if (!is_read)
         (void)snprintf(all->reason, sizeof all->reason,
                        "HDF5 cannot read its texts: they are too many, damaged, or have a filter that HDF5 lacks");
+    if (is_read && count > count_elements(of->shape, of->ndim))
+        spread(of, list, count, texts_fill(dataset, kind));
     is_read = is_read && join(list, count, all);
     give_back(&memory);
     free(list);

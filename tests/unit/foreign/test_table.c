@@ -12,6 +12,15 @@
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"uint16\",\"chunk_grid\":{"     \
     "\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[" chunks "]}},\"chunk_key_encoding\":{\"name\":"       \
     "\"default\"},\"fill_value\":7,\"codecs\":[" BYTES codecs "],\"attributes\":{}}\n"
+#define BIG_ARRAY(shape, chunks)                                                                                     \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"uint16\",\"chunk_grid\":{"     \
+    "\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[" chunks "]}},\"chunk_key_encoding\":{\"name\":"       \
+    "\"default\"},\"fill_value\":7,\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}],"        \
+    "\"attributes\":{}}\n"
+#define TEXTS(shape, chunks, codec)                                                                                  \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"string\",\"chunk_grid\":{"     \
+    "\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[" chunks "]}},\"chunk_key_encoding\":{\"name\":"       \
+    "\"default\"},\"fill_value\":\"\",\"codecs\":[{\"name\":\"" codec "\"}],\"attributes\":{}}\n"
 #define ROOT "parapet places 1\nfile 40\ngroup /\n" GROUP
 
 static const unsigned char file_data[40] = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
@@ -115,10 +124,41 @@ static void test_table__decodes_arrays_of_which_chunks_lack_filters(void **state
     close_file(&opened);
 }
 
-#define TEXTS(shape, chunks, codec)                                                                                  \
-    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"string\",\"chunk_grid\":{"     \
-    "\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[" chunks "]}},\"chunk_key_encoding\":{\"name\":"       \
-    "\"default\"},\"fill_value\":\"\",\"codecs\":[{\"name\":\"" codec "\"}],\"attributes\":{}}\n"
+/* Of "abcd" and so on, what is beyond the extents is the fill value: 7, in the byte order of the file. */
+static void test_table__shows_the_fill_value_beyond_what_there_is(void **state)
+{
+    opened_file opened = open_table(ROOT "array /a\n" ARRAY(
+        "7", "3", "") "within 4\nchunks 2\n0 10 6 0\n1 16 6 0\n"
+                      "array /b\n" ARRAY("4,3", "2,2", SHUFFLE) "within 3 1\nchunks 1\n2 10 8 0\n");
+    (void)state;
+    assert_ok(opened.status);
+    assert_chunk(&opened, "a/c/0", "abcdef", 6);
+    assert_chunk(&opened, "a/c/1", "gh\7\0\7\0", 6);
+    assert_absent(&opened, "a/c/2");
+    assert_chunk(&opened, "b/c/1/0", "ae\7\0\7\0\7\0", 8);
+    close_file(&opened);
+    opened = open_table(ROOT "array /a\n" BIG_ARRAY("5", "3") "within 1\nchunks 1\n0 10 6 0\n");
+    assert_ok(opened.status);
+    assert_chunk(&opened, "a/c/0", "ab\0\7\0\7", 6);
+    close_file(&opened);
+}
+
+static void test_table__extents_are_untrusted(void **state)
+{
+    (void)state;
+    refuse(ROOT "array /a\n" ARRAY("7", "3", "") "within 8\nchunks 0\n", PARAPET_ERR_FORMAT, "but chunks of 8");
+    refuse(ROOT "array /a\n" ARRAY("7", "3", "") "within \nchunks 0\n", PARAPET_ERR_FORMAT, "lacks an extent");
+    refuse(ROOT "array /a\n" ARRAY("7,2", "3,1", "") "within 5\nchunks 0\n", PARAPET_ERR_FORMAT, "lacks an extent");
+    refuse(ROOT "array /a\n" ARRAY("7", "3", "") "within 5 1\nchunks 0\n", PARAPET_ERR_FORMAT, "too many extents");
+    refuse(ROOT "array /a\n" ARRAY("7", "3", "") "within 9223372036854775808\nchunks 0\n", PARAPET_ERR_FORMAT,
+           "lacks an extent");
+    refuse(ROOT "array /a\n" ARRAY("7", "3", "") "within 5\ndata YWJj\n", PARAPET_ERR_FORMAT, "what it should");
+    refuse(ROOT "array /a\n" ARRAY("7", "7", "") "within 5\nflat 0\n", PARAPET_ERR_FORMAT, "what it should");
+    refuse(ROOT "array /a\n" ARRAY("7", "134217729", "") "within 5\nchunks 1\n0 0 4 0\n", PARAPET_ERR_UNSUPPORTED,
+           "less in them than they show");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "within 1\ndata AgAAAAEAAABhAgAAAGJj\n", PARAPET_ERR_FORMAT,
+           "what it should");
+}
 
 /* "a" and "bc", as vlen-utf8 has them. */
 static void test_table__has_texts(void **state)
@@ -244,6 +284,8 @@ int main(void)
         cmocka_unit_test(test_table__says_where_chunks_are),
         cmocka_unit_test(test_table__has_flat_arrays_and_data_of_its_own),
         cmocka_unit_test(test_table__decodes_arrays_of_which_chunks_lack_filters),
+        cmocka_unit_test(test_table__shows_the_fill_value_beyond_what_there_is),
+        cmocka_unit_test(test_table__extents_are_untrusted),
         cmocka_unit_test(test_table__has_texts),
         cmocka_unit_test(test_table__texts_are_untrusted),
         cmocka_unit_test(test_table__has_no_chunk_of_no_texts),
