@@ -74,6 +74,26 @@ static void begin_list(pp_text *header, uint32_t tag, uint64_t count)
     add_u64(header, count);
 }
 
+/* libnetcdf composes the names that it is asked for (NFC), and finds none that are in a file otherwise. These are the
+ * marks and letters of what other programs decompose: Latin, Greek, Cyrillic, Kana, Hangul, and signs that are never
+ * composed. */
+static bool is_composed(const char *name)
+{
+    static const uint32_t ranges[][2] = {{0x300, 0x36f},   {0x1100, 0x11ff}, {0x2126, 0x2126},
+                                         {0x212a, 0x212b}, {0x3099, 0x309a}, {0xf900, 0xfaff}};
+    size_t left = strlen(name), bytes, i;
+    for (; left > 0; name += bytes, left -= bytes) {
+        uint32_t code;
+        if ((bytes = pp_utf8_character_bytes((const unsigned char *)name, left)) == 0)
+            return false;
+        code = pp_utf8_code((const unsigned char *)name, bytes);
+        for (i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+            if (code >= ranges[i][0] && code <= ranges[i][1])
+                return false;
+    }
+    return true;
+}
+
 /* What netCDF allows: a letter, a digit, "_" or something beyond ASCII first, no "/", no blank at the end; and no
  * more bytes than programs have room for. */
 static bool is_name(const char *name)
@@ -85,7 +105,7 @@ static bool is_name(const char *name)
     for (i = 0; i < bytes; i++)
         if (name[i] == '/' || (unsigned char)name[i] < 0x20 || name[i] == 0x7F)
             return false;
-    return begins && name[bytes - 1] != ' ' && bytes <= NAME_BYTES_MOST;
+    return begins && name[bytes - 1] != ' ' && bytes <= NAME_BYTES_MOST && is_composed(name);
 }
 
 /* ---- Types ---- */
@@ -319,6 +339,44 @@ static bool add_encoded_fill(attribute_list *list, const char *text, size_t byte
     return true;
 }
 
+/* Only in Zarr v2 the fill value itself says what is missing, as _FillValue does, and in text, which cannot have the
+ * attribute. Truth has no missing ones, nor has text whose fill value is nothing. */
+static bool tells_missing(const pp_array_document *document)
+{
+    if (type_of(&document->type) == NC_CHAR)
+        return pp_outline_has_fill(document);
+    return document->zarr_format == 2 && document->type.id != PARAPET_BOOL;
+}
+
+/* In Zarr v2, xarray takes it whatever the attributes say. */
+static bool overrules_attribute(const pp_outline_array *array)
+{
+    const pp_array_document *document = array != NULL ? array->document : NULL;
+    return document != NULL && document->zarr_format == 2 && document->is_fill_defined && tells_missing(document);
+}
+
+/* netCDF insists on one value of the type of its variable. */
+static bool is_fill_of_type(const attribute_list *list, pp_json *value, size_t count)
+{
+    uint32_t own = type_of(&list->array->document->type);
+    number taken;
+    return count == 1 && own != NC_CHAR && take_number(value_at(value, 0), true, &taken) && fits(&taken, own);
+}
+
+static parapet_status add_fill_attribute(attribute_list *list, pp_json *value, size_t count)
+{
+    const char *text;
+    size_t bytes;
+    if (overrules_attribute(list->array))
+        return leave_out(list, "_FillValue", "in Zarr v2 the fill value takes its place");
+    if (pp_json_get_text(value, &text, &bytes) && add_encoded_fill(list, text, bytes))
+        return list->body.status;
+    if (!is_fill_of_type(list, value, count))
+        return leave_out(list, "_FillValue", "it is not one value of the type of its array");
+    add_numbers(list, "_FillValue", value, count);
+    return list->body.status;
+}
+
 static parapet_status add_attribute(void *context, const char *name, pp_json *value)
 {
     attribute_list *list = context;
@@ -328,9 +386,8 @@ static parapet_status add_attribute(void *context, const char *name, pp_json *va
         return PARAPET_OK;
     if (!is_name(name))
         return leave_out(list, name, "netCDF does not allow this name");
-    if (list->array != NULL && strcmp(name, "_FillValue") == 0 && pp_json_get_text(value, &text, &bytes) &&
-        add_encoded_fill(list, text, bytes))
-        return list->body.status;
+    if (list->array != NULL && !list->is_behind_fill)
+        return add_fill_attribute(list, value, count);
     if (are_numbers(list, name, value, count))
         add_numbers(list, name, value, count);
     else if (pp_json_get_text(value, &text, &bytes))
@@ -338,15 +395,6 @@ static parapet_status add_attribute(void *context, const char *name, pp_json *va
     else
         return leave_out(list, name, "it is neither a text nor numbers");
     return list->body.status;
-}
-
-/* Only in Zarr v2 the fill value itself says what is missing, as _FillValue does, and in text, which cannot have the
- * attribute. Truth has no missing ones, nor has text whose fill value is nothing. */
-static bool tells_missing(const pp_array_document *document)
-{
-    if (type_of(&document->type) == NC_CHAR)
-        return pp_outline_has_fill(document);
-    return document->zarr_format == 2 && document->type.id != PARAPET_BOOL;
 }
 
 static void add_fill_value(attribute_list *list, const pp_array_document *document)
@@ -363,7 +411,8 @@ static void add_fill_value(attribute_list *list, const pp_array_document *docume
 /* Without _FillValue, who reads the file again takes zero. */
 static void settle_fill(attribute_list *list, const pp_array_document *document)
 {
-    if (!document->is_fill_defined || pp_json_has(document->attributes, "_FillValue"))
+    bool has_attribute = pp_json_has(document->attributes, "_FillValue");
+    if (!document->is_fill_defined || (has_attribute && !overrules_attribute(list->array)))
         return;
     if (tells_missing(document))
         add_fill_value(list, document);

@@ -245,6 +245,46 @@ static void test_outline__the_fill_value_of_text_is_that_of_netcdf(void **state)
     clear(&of);
 }
 
+/* Of several values, of none, or of another type: netCDF would open the file, and make no netCDF-4 of it. */
+static void test_outline__a_fill_value_that_is_none_is_left_out(void **state)
+{
+    static const char *const values[] = {"1.5", "70000", "[1, 2]", "\"text\"", "true", "\"AAAAAAAA+H8=\"", "\"NaN\""};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof values / sizeof values[0]; i++) {
+        outlined of = {0};
+        char rest[100];
+        (void)snprintf(rest, sizeof rest, ", \"attributes\": {\"_FillValue\": %s}", values[i]);
+        add_array(&of, "t", "\"int16\"", "[1]", rest);
+        assert_ok(lay_out(&of, &pp_outline_netcdf));
+        assert_left_out(&of, "the attribute \"_FillValue\" of \"t\": it is not one value of the type of its array\n");
+        clear(&of);
+    }
+}
+
+/* "e" and an accent, "ka" and its mark, three parts of a syllable, and a sign for ohm: libnetcdf would not find them.
+ */
+static void test_outline__names_that_are_not_composed_are_refused(void **state)
+{
+    static const char *const names[] = {"e\xcc\x81", "\xe3\x81\x8b\xe3\x82\x99",
+                                        "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab", "\xe2\x84\xa6"};
+    outlined of = {0};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        of = (outlined){0};
+        add_array(&of, names[i], "\"int8\"", "[1]", "");
+        assert_refused(&of, &pp_outline_netcdf, "(netCDF does not allow its name)");
+    }
+    of = (outlined){0};
+    add_array(&of,
+              "gr\xc3\xb6\xc3\x9f"
+              "e",
+              "\"int8\"", "[1]", "");
+    assert_ok(lay_out(&of, &pp_outline_netcdf));
+    clear(&of);
+}
+
 /* Names that the library has given, and nobody chose, do not tie arrays together. */
 static void test_outline__usual_names_of_dimensions_give_way(void **state)
 {
@@ -300,20 +340,19 @@ static void test_outline__the_format_is_found_by_word_and_by_the_end_of_the_name
 }
 
 /* What xarray keeps in Zarr v2: the fill value marks what is missing, and dimensions are named in an attribute. */
-static void test_outline__zarr_v2_keeps_its_fill_value_and_names(void **state)
+static void check_v2(const char *attributes, const char *left_out)
 {
     pp_json *zarray =
         parse("{\"zarr_format\": 2, \"shape\": [2], \"chunks\": [2], \"dtype\": \"<i2\", \"order\": \"C\", "
               "\"fill_value\": -9, \"compressor\": null, \"filters\": null}");
-    pp_json *zattrs = parse("{\"_ARRAY_DIMENSIONS\": [\"x\"]}");
+    pp_json *zattrs = parse(attributes);
     outlined of = {.outline.count = 1};
     opened_file opened;
-    (void)state;
     assert_ok(pp_array_document_parse_v2(&of.documents[0], zarray, zattrs));
     of.arrays[0] = (pp_outline_array){.name = "t", .document = &of.documents[0]};
     of.outline.arrays = of.arrays;
     assert_ok(lay_out(&of, &pp_outline_netcdf));
-    assert_left_out(&of, "");
+    assert_left_out(&of, left_out);
     opened = open_outlined(&of);
     assert_ok(opened.status);
     assert_says(&opened, "t/zarr.json", "\"_FillValue\": -9");
@@ -322,6 +361,14 @@ static void test_outline__zarr_v2_keeps_its_fill_value_and_names(void **state)
     clear(&of);
     pp_json_free(zarray);
     pp_json_free(zattrs);
+}
+
+static void test_outline__zarr_v2_keeps_its_fill_value_and_names(void **state)
+{
+    (void)state;
+    check_v2("{\"_ARRAY_DIMENSIONS\": [\"x\"]}", "");
+    check_v2("{\"_ARRAY_DIMENSIONS\": [\"x\"], \"_FillValue\": 5}",
+             "the attribute \"_FillValue\" of \"t\": in Zarr v2 the fill value takes its place\n");
 }
 
 int main(void)
@@ -336,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_outline__offsets_of_arrays_without_records_ascend),
         cmocka_unit_test(test_outline__a_record_larger_than_any_file_is_refused),
         cmocka_unit_test(test_outline__the_fill_value_of_text_is_that_of_netcdf),
+        cmocka_unit_test(test_outline__a_fill_value_that_is_none_is_left_out),
+        cmocka_unit_test(test_outline__names_that_are_not_composed_are_refused),
         cmocka_unit_test(test_outline__usual_names_of_dimensions_give_way),
         cmocka_unit_test(test_outline__npy_has_the_header_that_numpy_writes),
         cmocka_unit_test(test_outline__the_format_is_found_by_word_and_by_the_end_of_the_name),
