@@ -21,6 +21,8 @@ static parapet_status delay_begin(pp_wrapper *wrapper, pp_operation *operation)
         return PARAPET_OK;
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         continue;
+    if (plan->wait != NULL)
+        plan->wait(plan->context, operation->name, operation->key);
     return PARAPET_OK;
 }
 
@@ -28,7 +30,7 @@ static parapet_status delay_end(pp_wrapper *wrapper, const pp_operation *operati
 {
     const delay_plan *plan = ((delay_store *)wrapper)->plan;
     if (plan->record != NULL)
-        plan->record(plan->context, operation->name);
+        plan->record(plan->context, operation->name, operation->key);
     return status;
 }
 
@@ -52,4 +54,13 @@ parapet_status delay_store_build(pp_store **store, pp_store *inner, const delay_
     self->plan = plan;
     *store = &self->wrapper.store;
     return PARAPET_OK;
+}
+
+bool delay_until(const atomic_bool *is_due, double seconds)
+{
+    const struct timespec moment = {.tv_nsec = 500000};
+    long looks = (long)(seconds / 5e-4);
+    while (!atomic_load(is_due) && looks-- > 0)
+        (void)nanosleep(&moment, NULL);
+    return atomic_load(is_due);
 }

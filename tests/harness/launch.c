@@ -1,16 +1,18 @@
 #include "launch.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "tree.h"
 
-#define WATCH_SECONDS 60
+#define WATCH_SECONDS 120
 
 static launch *watched;
 
@@ -68,6 +70,31 @@ void launch_sum(int64_t *numbers, int count)
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, numbers, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &request);
     wait_for(&request);
+}
+
+void *launch_share(const launch *run, size_t bytes)
+{
+    static int number;
+    char path[600];
+    void *memory = MAP_FAILED;
+    int descriptor;
+    (void)snprintf(path, sizeof path, "%s/shared-%d", run->folder, number++);
+    if (run->rank == 0 && (descriptor = open(path, O_RDWR | O_CREAT | O_EXCL, 0600)) >= 0) {
+        if (ftruncate(descriptor, (off_t)bytes) != 0)
+            perror(path);
+        (void)close(descriptor);
+    }
+    launch_barrier();
+    if ((descriptor = open(path, O_RDWR)) >= 0) {
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        (void)close(descriptor);
+    }
+    if (memory == MAP_FAILED) {
+        perror(path);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    launch_barrier();
+    return memory;
 }
 
 /* Memory where there is some: thousands of small stores are made and removed. */

@@ -38,6 +38,9 @@ int64_t launch_largest(int64_t number);
 /* Sums over all ranks, in place. */
 void launch_sum(int64_t *numbers, int count);
 
+/* [collective] Memory that all ranks have together, zeroed; it stays until the program ends. */
+void *launch_share(const launch *run, size_t bytes);
+
 /* Counts a failure unless is_true, and says what was expected. */
 void launch_expect(launch *run, bool is_true, const char *what);
 

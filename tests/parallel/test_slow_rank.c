@@ -1,10 +1,8 @@
-/* One rank's storage takes its time over every operation: the shards of the other owners are finished long before,
- * also where they need that rank's data, because it goes on answering.
+/* One rank's storage does not go on until that of all others is done with the call: their shards are finished without
+ * it, also where they need that rank's data, because it goes on answering.
  *
- * parallel_slow_rank SECONDS */
-#include <pthread.h>
+ * parallel_slow_rank */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "array/array_handle.h"
@@ -13,54 +11,62 @@
 #include "strip.h"
 #include "watch.h"
 
-/* When a rank was done with its shards. */
-typedef struct times {
-    pthread_mutex_t mutex;
-    double start, staged, read;
-} times;
+enum { RANKS_MOST = 16 };
+typedef enum direction { WRITING, READING, DIRECTIONS } direction;
 
-enum { ATTEMPTS = 3 };
+/* What all ranks know of a case. */
+typedef struct common {
+    atomic_long operations[DIRECTIONS][RANKS_MOST]; /* of storage, on shards, in the call under way */
+    long expected[DIRECTIONS][RANKS_MOST];          /* of a whole call */
+    atomic_bool is_done[DIRECTIONS];                /* the others with all of them */
+} common;
 
 static launch run;
-static double delay_seconds; /* of every operation of the slow rank */
+static common *all;
+static int slow;
+static atomic_bool is_held, is_in_vain;
+static int number; /* of the case */
 
-static void record(void *context, const char *operation)
+/* What storage does first and last with a shard. */
+static const char *const first[DIRECTIONS] = {"begin", "open"}, *const last[DIRECTIONS] = {"stage", "read"};
+
+/* DIRECTIONS: none of these. */
+static direction direction_of(const char *const *operations, const char *operation, const char *key)
 {
-    times *of = context;
-    (void)pthread_mutex_lock(&of->mutex);
-    if (strcmp(operation, "stage") == 0)
-        of->staged = watch_clock() - of->start;
-    if (strcmp(operation, "read") == 0)
-        of->read = watch_clock() - of->start;
-    (void)pthread_mutex_unlock(&of->mutex);
+    int of = 0;
+    while (of < DIRECTIONS && (strcmp(operation, operations[of]) != 0 || strstr(key, "/c/") == NULL))
+        of++;
+    return (direction)of;
 }
 
-static void start_clock(times *of)
+static bool are_others_done(direction of)
 {
-    watch_meet();
-    (void)pthread_mutex_lock(&of->mutex);
-    of->start = watch_clock();
-    of->staged = of->read = 0;
-    (void)pthread_mutex_unlock(&of->mutex);
-}
-
-/* done: when this rank's storage was done. Whether the others had it behind them in half the time of the slow one;
- * the same on all ranks. */
-static bool are_others_ahead(const char *what, int slow, double done)
-{
-    double *all = calloc((size_t)run.ranks, sizeof all[0]), others = 0;
-    bool is_ahead;
     int i;
-    MPI_Allgather(&done, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD);
     for (i = 0; i < run.ranks; i++)
-        others = i != slow && all[i] > others ? all[i] : others;
-    if (run.rank == 0)
-        printf("  %s: others %.2f s, rank %d %.2f s\n", what, others, slow, all[slow]);
-    launch_expect(&run, all[slow] >= 1.9 * delay_seconds, "the slow rank is slow");
-    launch_expect(&run, others > 0, "the others have worked");
-    is_ahead = others < 0.5 * all[slow];
-    free(all);
-    return is_ahead;
+        if (i != slow && atomic_load(&all->operations[of][i]) < all->expected[of][i])
+            return false;
+    return true;
+}
+
+static void record(void *context, const char *operation, const char *key)
+{
+    direction of = direction_of(last, operation, key);
+    (void)context;
+    if (of == DIRECTIONS)
+        return;
+    (void)atomic_fetch_add(&all->operations[of][run.rank], 1);
+    if (atomic_load(&is_held) && run.rank != slow && are_others_done(of))
+        atomic_store(&all->is_done[of], true);
+}
+
+static void wait_for_others(void *context, const char *operation, const char *key)
+{
+    direction of = direction_of(first, operation, key);
+    (void)context;
+    if (of == DIRECTIONS || run.rank != slow || !atomic_load(&is_held) || atomic_load(&is_in_vain))
+        return;
+    if (!delay_until(&all->is_done[of], DELAY_PATIENCE_SECONDS))
+        atomic_store(&is_in_vain, true);
 }
 
 static pp_store *open_folder(const char *name)
@@ -77,45 +83,51 @@ static pp_store *open_folder(const char *name)
     return inner;
 }
 
-static bool transfer_once(parapet_array *array, int slow, const delay_plan *plan)
+static void begin_call(direction of)
 {
-    times *of = plan->context;
+    atomic_store(&all->operations[of][run.rank], 0);
+    watch_meet();
+}
+
+static void transfer_once(parapet_array *array)
+{
     int32_t generation;
-    bool is_ahead;
-    start_clock(of);
+    begin_call(WRITING);
     (void)LAUNCH_OK(&run, strip_write(array, &run, 1));
-    is_ahead = are_others_ahead("write", slow, of->staged);
-    start_clock(of);
+    begin_call(READING);
     (void)LAUNCH_OK(&run, strip_read(array, &run, &generation));
-    is_ahead = are_others_ahead("read", slow, of->read) && is_ahead;
     launch_expect(&run, generation == 1, "what was written");
-    return is_ahead;
 }
 
-/* Whoever waits for the slow rank does so every time; a machine that is busy with something else does not. */
-static void transfer(parapet_array *array, int slow, delay_plan *plan)
+/* What each rank's storage has to do is seen in a first round, and waited for in the next. */
+static void transfer(parapet_array *array)
 {
-    bool is_ahead = false;
-    int i;
-    plan->seconds = run.rank == slow ? delay_seconds : 0;
-    for (i = 0; i < ATTEMPTS && !is_ahead; i++)
-        is_ahead = transfer_once(array, slow, plan);
-    launch_expect(&run, is_ahead, "the others done in half the time of the slow rank");
-    plan->seconds = 0;
+    int of;
+    transfer_once(array);
+    for (of = 0; of < DIRECTIONS; of++) {
+        all->expected[of][run.rank] = atomic_load(&all->operations[of][run.rank]);
+        launch_expect(&run, all->expected[of][run.rank] > 0, "every rank has something to do");
+        atomic_store(&all->is_done[of], false);
+    }
+    watch_meet();
+    atomic_store(&is_held, true);
+    transfer_once(array);
+    atomic_store(&is_held, false);
+    launch_expect(&run, !atomic_load(&is_in_vain), "the others done before the slow rank");
+    atomic_store(&is_in_vain, false);
 }
 
-static void run_case(parapet_transport transport, parapet_ownership ownership, int slow)
+static void run_case(parapet_transport transport, parapet_ownership ownership, int slow_one)
 {
-    static uint64_t number;
     parapet_store_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};
-    times own = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-    delay_plan plan = {.record = record, .context = &own};
+    delay_plan plan = {.wait = wait_for_others, .record = record};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     pp_store *inner, *delayed = NULL;
     char name[32], description[96];
-    launch_case_begin(&run, number);
-    (void)snprintf(name, sizeof name, "slow-%d", (int)number++);
+    slow = slow_one;
+    launch_case_begin(&run, (uint64_t)number);
+    (void)snprintf(name, sizeof name, "slow-%d", number++);
     (void)snprintf(description, sizeof description, "transport %d, ownership %d, rank %d is slow", (int)transport,
                    (int)ownership, slow);
     if (run.rank == 0)
@@ -124,7 +136,7 @@ static void run_case(parapet_transport transport, parapet_ownership ownership, i
     launch_expect(&run, delay_store_build(&delayed, inner, &plan) == PARAPET_OK, "a store");
     if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, delayed, PARAPET_CREATE, &options)) &&
         LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks, 1)))
-        transfer(array, slow, &plan);
+        transfer(array);
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     pp_store_free(delayed);
@@ -134,15 +146,11 @@ static void run_case(parapet_transport transport, parapet_ownership ownership, i
 
 int main(int argc, char **argv)
 {
-    int slow;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
-    delay_seconds = argc > 1 ? strtod(argv[1], NULL) : 0.4;
-    slow = run.ranks / 2;
-    run_case(1, 1, slow);
-    run_case(2, 2, slow);
-    if (delay_seconds >= 1) {
-        run_case(1, 2, 1 % run.ranks);
-        run_case(2, 1, run.ranks - 1);
-    }
+    all = launch_share(&run, sizeof *all);
+    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_ROUND_ROBIN, run.ranks / 2);
+    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_LOCALITY, run.ranks / 2);
+    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_LOCALITY, 1 % run.ranks);
+    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_ROUND_ROBIN, run.ranks - 1);
     return launch_finish(&run);
 }
