@@ -1,7 +1,7 @@
 /* Servers that have nothing left take shards from others: everything is stored once and to the last byte as without,
- * whoever is slow and however data travels; a slow server holds nobody; and there are few messages more. The same in
+ * whoever is slow and however data travels; a slow server serves less; and there are few messages more. The same in
  * calls of several arrays, of parts of shards, within little memory, and after a call was cancelled by a server that
- * had just taken something.
+ * had just taken something. The storage of a slow server does not go on until others have served some of its shards.
  *
  *     test_taking */
 #include <stdatomic.h>
@@ -14,14 +14,13 @@
 #include "delay.h"
 #include "launch.h"
 #include "store/store.h"
-#include "tree.h"
 #include "watch.h"
 
-enum { SHARD = 4096, CHUNK = 512, SHARDS_PER_RANK = 12, ARRAYS_MOST = 3, CRUMB = 16, TRIES = 3 };
+enum { SHARD = 4096, CHUNK = 512, SHARDS_PER_RANK = 12, RANKS_MOST = 16, ARRAYS_MOST = 3, CRUMB = 16 };
 
-#define FAST_SECONDS 0.001 /* before each operation of storage */
-#define SLOW_SECONDS 0.006
-#define GAIN_MOST 0.8 /* of what the slow server waits for storage alone; the ideal is about half of it */
+/* A server without threads answers nobody while its storage waits: then each operation waits for a moment only. */
+#define MOMENT_SECONDS 0.05
+#define TAKEN_LEAST 0.2 /* of the shards of the slow server; it gives about half of them to the first that asks */
 
 typedef struct taking_case {
     const char *name;
@@ -54,18 +53,29 @@ static const taking_case cases[] = {
     {"cancelled first", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .is_cancelled = true},
 };
 
+typedef enum phase { PREPARING, WRITING, READING, PHASES } phase;
+
+/* What all ranks know of a case. */
+typedef struct common {
+    atomic_int servers[PHASES][ARRAYS_MOST][SHARDS_PER_RANK * RANKS_MOST]; /* where nobody takes: 1 + rank; 0 again
+                                                                              when another one has served it */
+    atomic_long slow[PHASES], given[PHASES]; /* shards of the slow server, and of them those that others serve */
+    atomic_bool is_taken[PHASES];            /* enough of them */
+} common;
+
 typedef struct outcome {
-    double write, read;           /* seconds of the slowest rank */
-    double write_held, read_held; /* of these, what storage held the rank that it held longest */
-    int64_t owned, taken, most_owned, messages;
+    int64_t owned, taken, messages;
 } outcome;
 
 static const char *const names[ARRAYS_MOST] = {"a", "b", "c"};
 static launch run;
 static int32_t *field;
 static bool is_taking;
-static atomic_int_least64_t operations; /* of storage, by this rank */
-static int64_t first_total;             /* that progress was told of; -1: nobody is to be cancelled */
+static common *all;
+static const taking_case *now;
+static atomic_int under_way; /* a phase; PHASES: none */
+static atomic_bool is_in_vain;
+static int64_t first_total; /* that progress was given; -1: nobody is to be cancelled */
 
 static int64_t element_count(void)
 {
@@ -85,43 +95,71 @@ static void find_part(const taking_case *of, int rank, int64_t *start, int64_t *
     *count = end - *start;
 }
 
+static int slow_rank(const taking_case *of)
+{
+    return of->slow == -2 ? run.ranks - 1 : of->slow;
+}
+
 static bool is_slow(const taking_case *of)
 {
-    return run.rank == (of->slow == -2 ? run.ranks - 1 : of->slow);
+    return run.rank == slow_rank(of);
 }
 
 /* ---- One run ---- */
 
-static double slowest(double seconds)
+/* Which shard of which array; false: it is none. */
+static bool find_shard(const char *key, int *array, int64_t *shard)
 {
-    return (double)launch_largest((int64_t)(1e9 * seconds)) * 1e-9;
+    const char *at = strstr(key, "/c/");
+    if (at == NULL || at != key + 1 || key[0] < 'a' || key[0] >= 'a' + ARRAYS_MOST)
+        return false;
+    *array = key[0] - 'a';
+    *shard = strtoll(at + strlen("/c/"), NULL, 10);
+    return true;
 }
 
-static void count_operation(void *context, const char *operation)
+/* Whose storage serves what is known from the run before, in which nobody takes. */
+static void note_server(void *context, const char *operation, const char *key)
 {
+    int of = atomic_load(&under_way), slow = 1 + slow_rank(now), array;
+    atomic_int *server;
+    int64_t shard;
     (void)context;
     (void)operation;
-    (void)atomic_fetch_add(&operations, 1);
+    if (of == PHASES || !find_shard(key, &array, &shard))
+        return;
+    server = &all->servers[of][array][shard];
+    if (!is_taking && atomic_exchange(server, 1 + run.rank) == 0 && is_slow(now))
+        (void)atomic_fetch_add(&all->slow[of], 1);
+    if (!is_taking || is_slow(now) || !atomic_compare_exchange_strong(server, &slow, 0))
+        return;
+    if ((double)(1 + atomic_fetch_add(&all->given[of], 1)) >= TAKEN_LEAST * (double)atomic_load(&all->slow[of]))
+        atomic_store(&all->is_taken[of], true);
 }
 
-static double seconds_of_operation(const taking_case *of)
+static void wait_for_takers(void *context, const char *operation, const char *key)
 {
-    return is_slow(of) ? SLOW_SECONDS : FAST_SECONDS;
+    bool is_brief = now->io_thread == PARAPET_IO_THREAD_NONE;
+    int of = atomic_load(&under_way), array;
+    int64_t shard;
+    (void)context;
+    (void)operation;
+    if (!is_taking || of == PHASES || !is_slow(now) || !find_shard(key, &array, &shard) || atomic_load(&is_in_vain))
+        return;
+    if (!delay_until(&all->is_taken[of], is_brief ? MOMENT_SECONDS : DELAY_PATIENCE_SECONDS) && !is_brief)
+        atomic_store(&is_in_vain, true);
 }
 
-/* Seconds of the slowest rank, and how long storage held the one that it held longest, since all began together. */
-static double measure(const taking_case *of, double begin, double *held)
-{
-    double seconds = slowest(watch_clock() - begin);
-    *held = slowest((double)atomic_exchange(&operations, 0) * seconds_of_operation(of));
-    return seconds;
-}
-
-static double begin_together(void)
+/* Together. */
+static void begin_phase(phase of)
 {
     watch_meet();
-    (void)atomic_exchange(&operations, 0);
-    return watch_clock();
+    atomic_store(&under_way, (int)of);
+}
+
+static void end_phase(void)
+{
+    atomic_store(&under_way, PHASES);
 }
 
 static void fill_part(int64_t start, int64_t count, int32_t salt)
@@ -153,7 +191,6 @@ static void count_all(const parapet_statistics *before, const parapet_statistics
 {
     int64_t sums[] = {after->shards_owned - before->shards_owned, after->shards_taken - before->shards_taken,
                       after->messages_sent - before->messages_sent};
-    out->most_owned = launch_largest(sums[0]);
     launch_sum(sums, 3);
     out->owned = sums[0];
     out->taken = sums[1];
@@ -168,6 +205,8 @@ static int cancel_taker(void *context, int64_t done, int64_t total)
     if (first_total < 0)
         return 0;
     first_total = first_total == 0 ? total : first_total;
+    if (total > first_total)
+        atomic_store(&all->is_taken[PREPARING], true);
     return total > first_total;
 }
 
@@ -227,7 +266,9 @@ static void prepare_case(const taking_case *of, const parapet_array_parts *list,
     fill_part(*start, *count, 7);
     if (of->is_cancelled) {
         first_total = 0;
+        begin_phase(PREPARING);
         status = LAUNCH_AGREED(&run, parapet_arrays_write(list, count_arrays(of)));
+        end_phase();
         launch_expect(&run, status == (is_taking ? PARAPET_ERR_CANCELLED : PARAPET_OK), "cancelled by who took some");
     }
     first_total = -1;
@@ -240,7 +281,6 @@ static void write_and_read(const taking_case *of, parapet_store *store, outcome 
     parapet_array_parts list[ARRAYS_MOST] = {{0}};
     parapet_statistics before, after;
     crumbs made;
-    double begin;
     int i;
     find_part(of, run.rank, &start, &count);
     crumble(of, &part, &made);
@@ -248,13 +288,13 @@ static void write_and_read(const taking_case *of, parapet_store *store, outcome 
         return;
     prepare_case(of, list, &start, &count);
     before = statistics_of(store);
-    begin = begin_together();
+    begin_phase(WRITING);
     (void)LAUNCH_OK(&run, parapet_arrays_write(list, count_arrays(of)));
-    out->write = measure(of, begin, &out->write_held);
+    end_phase();
     fill_part(start, count, 0);
-    begin = begin_together();
+    begin_phase(READING);
     (void)LAUNCH_OK(&run, parapet_arrays_read(list, count_arrays(of)));
-    out->read = measure(of, begin, &out->read_held);
+    end_phase();
     launch_expect(&run, has_values(start, count), "the values that were written");
     after = statistics_of(store);
     count_all(&before, &after, out);
@@ -274,7 +314,7 @@ static outcome run_store(const taking_case *of, parapet_ownership ownership, con
                                      .memory_bytes = of->memory_bytes,
                                      .deadline_seconds = of->deadline_seconds,
                                      .progress = cancel_taker};
-    delay_plan plan = {.seconds = seconds_of_operation(of), .record = count_operation};
+    delay_plan plan = {.wait = wait_for_takers, .record = note_server};
     pp_posix_options posix = {.not_durable = true, .create = true};
     pp_store *inner = NULL, *delayed = NULL;
     parapet_store *store = NULL;
@@ -337,21 +377,6 @@ static bool is_raced(const taking_case *of)
 #endif
 }
 
-/* Cases that are about what is stored, not about time. */
-static bool is_about_contents(const taking_case *of)
-{
-    return of->arrays > 0 || of->is_partial || of->is_cancelled || of->is_crumbled || of->memory_bytes > 0;
-}
-
-/* One rank is slow: shards move, and storage holds nobody as long. What the clock says is printed only: beside other
- * work it tells more of that. */
-static bool has_gained(const taking_case *of, const outcome *kept, const outcome *moved)
-{
-    if (of->slow == -1 || is_about_contents(of))
-        return true;
-    return moved->write_held <= GAIN_MOST * kept->write_held && moved->read_held <= GAIN_MOST * kept->read_held;
-}
-
 static void check_counts(const taking_case *of, const outcome *kept, const outcome *moved)
 {
     int64_t shards = (int64_t)SHARDS_PER_RANK * run.ranks * count_arrays(of), levels = 0;
@@ -371,31 +396,28 @@ static void check_counts(const taking_case *of, const outcome *kept, const outco
 static void run_case(const taking_case *of, int number)
 {
     char kept_path[600], moved_path[600], text[300];
-    outcome kept = {0}, moved = {0};
-    int i, array;
+    outcome kept, moved;
+    int array;
+    now = of;
     launch_case_begin(&run, (uint64_t)number);
     (void)snprintf(kept_path, sizeof kept_path, "%s/kept-%d", run.folder, number);
     (void)snprintf(moved_path, sizeof moved_path, "%s/moved-%d", run.folder, number);
-    for (i = 0; i == 0 || (i < TRIES && !has_gained(of, &kept, &moved)); i++) {
-        if (run.rank == 0) {
-            tree_remove(kept_path);
-            tree_remove(moved_path);
-        }
-        watch_meet();
-        kept = run_store(of, PARAPET_OWNERSHIP_LOCALITY, kept_path);
-        moved = run_store(of, PARAPET_OWNERSHIP_DYNAMIC, moved_path);
-        check_counts(of, &kept, &moved);
-        for (array = 0; array < count_arrays(of); array++)
-            compare_shards(kept_path, moved_path, names[array]);
-    }
-    (void)snprintf(
-        text, sizeof text,
-        "%s: write %.2f -> %.2f s (held %.2f -> %.2f), read %.2f -> %.2f s (%.2f -> %.2f), %lld shards taken",
-        of->name, kept.write, moved.write, kept.write_held, moved.write_held, kept.read, moved.read, kept.read_held,
-        moved.read_held, (long long)moved.taken);
     if (run.rank == 0)
-        printf("%s\n", text);
-    launch_expect(&run, has_gained(of, &kept, &moved), text);
+        memset(all, 0, sizeof *all);
+    kept = run_store(of, PARAPET_OWNERSHIP_LOCALITY, kept_path);
+    moved = run_store(of, PARAPET_OWNERSHIP_DYNAMIC, moved_path);
+    check_counts(of, &kept, &moved);
+    for (array = 0; array < count_arrays(of); array++)
+        compare_shards(kept_path, moved_path, names[array]);
+    (void)snprintf(text, sizeof text,
+                   "%s: others serve %ld of %ld shards when it writes and %ld of %ld when it reads", of->name,
+                   atomic_load(&all->given[WRITING]), atomic_load(&all->slow[WRITING]),
+                   atomic_load(&all->given[READING]), atomic_load(&all->slow[READING]));
+    if (run.rank == 0)
+        printf("%s, %lld taken\n", text, (long long)moved.taken);
+    launch_expect(
+        &run, of->slow == -1 || (atomic_load(&all->is_taken[WRITING]) && atomic_load(&all->is_taken[READING])), text);
+    launch_expect(&run, !atomic_load(&is_in_vain), "that other servers take from the slow one");
     (void)launch_case_end(&run, text);
 }
 
@@ -403,6 +425,8 @@ int main(int argc, char **argv)
 {
     size_t i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    all = launch_share(&run, sizeof *all);
+    atomic_store(&under_way, PHASES);
     field = malloc((size_t)element_count() * sizeof field[0]);
     launch_expect(&run, field != NULL, "memory");
     for (i = 0; field != NULL && i < sizeof cases / sizeof cases[0]; i++)
