@@ -1,18 +1,19 @@
 /* Requests and deadline_seconds: a rank that neither tests nor waits holds nobody up, and is named by the next call
  * that it does not make; one that does not come to start is named by start, and one whose storage does not answer by
- * wait. The store then accepts nothing but close.
+ * wait. The store then accepts nothing but close. All ranks go by one clock, on which time passes only while the
+ * others wait for that rank.
  *
  *     test_started_late single|funneled|multiple */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "array/open.h"
 #include "delay.h"
+#include "one_clock.h"
 #include "strip.h"
 #include "watch.h"
 
-enum { DEADLINE_SECONDS = 1, ABSENT_SECONDS = 3, SHARDS = 2 };
+enum { DEADLINE_SECONDS = 1, SHARDS = 2 };
 
 static launch run;
 
@@ -31,11 +32,18 @@ static bool is_late(void)
     return run.rank == run.ranks - 1;
 }
 
+/* Until the others have given up. */
 static void stay_away(void)
 {
-    struct timespec left = {.tv_sec = ABSENT_SECONDS};
-    while (nanosleep(&left, &left) != 0)
-        continue;
+    one_clock_stay_away(DEADLINE_SECONDS);
+}
+
+static void get_stuck(void *context, const char *operation, const char *key)
+{
+    (void)context;
+    (void)operation;
+    (void)key;
+    stay_away();
 }
 
 static void bed_open(bed *made, bool is_back)
@@ -49,6 +57,7 @@ static void bed_open(bed *made, bool is_back)
     parapet_series_spec series_spec = {.count = 1, .names = names, .specs = &spec};
     char path[600];
     memset(made, 0, sizeof *made);
+    one_clock_begin();
     if (is_back) {
         options.ownership = PARAPET_OWNERSHIP_LASTING;
         options.cache_bytes = 1 << 20;
@@ -85,6 +94,7 @@ static void bed_close(bed *used)
 static void expect_named(parapet_status status, const char *word)
 {
     char who[32], text[1200];
+    one_clock_note_answer();
     (void)snprintf(who, sizeof who, "rank %d", run.ranks - 1);
     (void)snprintf(text, sizeof text, "PARAPET_ERR_TIMEOUT with \"%s\" and \"%s\", not %s: %s", who, word,
                    parapet_status_name(status), parapet_error_message());
@@ -161,7 +171,7 @@ static void stick(bed *all)
 {
     parapet_request *request = NULL;
     parapet_status status;
-    all->plan = (delay_plan){.seconds = is_late() ? ABSENT_SECONDS : 0, .operation = "stage"};
+    all->plan = (delay_plan){.operation = "stage", .wait = is_late() ? get_stuck : NULL};
     launch_phase(&run, "waiting for a request that storage does not answer");
     status =
         parapet_array_start_write(&request, all->array, all->own.parts, all->own.part_count, PARAPET_BUFFERING_COPY);
@@ -170,7 +180,7 @@ static void stick(bed *all)
     if (status == PARAPET_OK)
         status = parapet_array_flush(all->array);
     expect_named(status, "(a)");
-    all->plan.seconds = 0;
+    all->plan.wait = NULL;
 }
 
 /* ---- All of it ---- */
@@ -201,6 +211,7 @@ int main(int argc, char **argv)
     bed all;
     launch_start(&run, &argc, &argv, level_of(argc > 1 ? argv[1] : "multiple"));
     MPI_Query_thread(&provided);
+    one_clock_take(&run);
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].needs_thread && provided != MPI_THREAD_MULTIPLE)
             continue;

@@ -1,0 +1,124 @@
+#include "one_clock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+enum { RANKS_MOST = 16 };
+/* A rank that waits looks so often whether it still has to. */
+#define LOOKS 60
+#define STEPS 10 /* of a deadline; ranks give up a fifth of it after each other */
+#define START_NS (1000 * PP_SECOND_NS)
+
+typedef struct common {
+    atomic_llong ns;
+    atomic_long looks[RANKS_MOST];
+    atomic_bool has_answer[RANKS_MOST];
+} common;
+
+static common *all;
+static int own_rank, rank_count;
+static atomic_bool is_alone; /* with its waiting */
+
+static void sleep_for(long ns)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+static int64_t now_ns(void *context)
+{
+    (void)context;
+    return atomic_load(&all->ns);
+}
+
+static void sleep_until(void *context, int64_t due_ns)
+{
+    (void)context;
+    while (atomic_load(&all->ns) < due_ns)
+        sleep_for(100000);
+}
+
+static void pause_for(void *context, int64_t nanoseconds)
+{
+    (void)context;
+    (void)atomic_fetch_add(&all->looks[own_rank], 1);
+    if (atomic_load(&is_alone))
+        (void)atomic_fetch_add(&all->ns, nanoseconds);
+    sleep_for(20000);
+}
+
+void one_clock_take(const launch *run)
+{
+    static const pp_clock clock = {now_ns, now_ns, sleep_until, pause_for, NULL};
+    if (run->ranks > RANKS_MOST)
+        abort();
+    all = launch_share(run, sizeof *all);
+    own_rank = run->rank;
+    rank_count = run->ranks;
+    atomic_store(&all->ns, START_NS);
+    launch_barrier();
+    pp_clock_use(&clock);
+}
+
+void one_clock_begin(void)
+{
+    launch_barrier();
+    atomic_store(&is_alone, false);
+    atomic_store(&all->has_answer[own_rank], false);
+    launch_barrier();
+}
+
+void one_clock_note_answer(void)
+{
+    atomic_store(&all->has_answer[own_rank], true);
+}
+
+static bool have_all_answers(void)
+{
+    int i;
+    for (i = 0; i < rank_count; i++)
+        if (i != own_rank && !atomic_load(&all->has_answer[i]))
+            return false;
+    return true;
+}
+
+/* Until every other rank has looked often in vain, or has its answer. What one of them says at its first look, the
+ * others hear in the next round. */
+static void let_look(void)
+{
+    long before[RANKS_MOST];
+    int i;
+    for (i = 0; i < rank_count; i++)
+        before[i] = atomic_load(&all->looks[i]);
+    for (i = 0; i < rank_count; i++)
+        while (i != own_rank && !atomic_load(&all->has_answer[i]) && atomic_load(&all->looks[i]) < before[i] + LOOKS)
+            sleep_for(200000);
+}
+
+static void step(double seconds)
+{
+    let_look();
+    let_look();
+    one_clock_move(seconds);
+}
+
+void one_clock_stay_away(double deadline_seconds)
+{
+    while (!have_all_answers())
+        step(deadline_seconds / STEPS);
+    atomic_store(&is_alone, true);
+}
+
+void one_clock_pass(double seconds)
+{
+    int i;
+    for (i = 0; i < STEPS; i++)
+        step(seconds / STEPS);
+}
+
+void one_clock_move(double seconds)
+{
+    (void)atomic_fetch_add(&all->ns, (long long)(seconds * (double)PP_SECOND_NS));
+}
