@@ -11,9 +11,11 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "array/state.h"
+#include "base/clock.h"
 #include "comm/internal.h"
 #include "delay.h"
 #include "launch.h"
+#include "one_clock.h"
 
 enum { ARRAYS = 12, SHARE = 9, RANKS_MOST = 8 };
 
@@ -311,33 +313,47 @@ static void check_others(launch *run, const parapet_store_options *options)
 typedef struct lookout {
     pp_store *backend;   /* of another job */
     parapet_group *root; /* the same */
-    atomic_bool is_over;
-    bool has_seen, is_let_in;
+    atomic_bool is_over, has_seen;
+    bool is_let_in;
 } lookout;
 
+static lookout other; /* on the last rank */
+
 /* If rank 0 died now, nobody could change the group before the slow server has ended; but others change the groups in
- * between. */
+ * between. Those in whose way they are wait as long as that takes: then more time passes. */
 static void *look_for_publishing(void *context)
 {
     lookout *self = context;
     bool is_held = false;
-    while (!self->has_seen && !self->is_over) {
+    while (!atomic_load(&self->has_seen) && !self->is_over) {
         pp_lock *lock = NULL;
         if (pp_store_open_lock(self->backend, "k/__parapet/lock", &lock) == PARAPET_OK &&
             pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held) == PARAPET_OK)
-            self->has_seen = is_held;
+            atomic_store(&self->has_seen, is_held);
         pp_lock_close(lock);
-        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     self->is_let_in = parapet_group_attribute_set(self->root, "waited", "true") == PARAPET_OK && !self->is_over;
+    for (; !self->is_over; (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL))
+        one_clock_move(0.01);
     return NULL;
+}
+
+/* Not before it has been seen. */
+static void take_long(void *context, const char *operation, const char *key)
+{
+    (void)context;
+    (void)operation;
+    (void)key;
+    (void)delay_until(&other.has_seen, DELAY_PATIENCE_SECONDS);
+    one_clock_move(0.2);
 }
 
 static parapet_status make_and_watch(bed *used, const char *const *paths, int count)
 {
-    lookout other = {0};
     pthread_t thread;
     parapet_status status;
+    other = (lookout){0};
     if (is_last(used)) {
         other.backend = used->alone->backend;
         launch_expect(used->run, parapet_group_open(&other.root, used->alone, "") == PARAPET_OK, "the root");
@@ -369,13 +385,14 @@ static void check_slow(launch *run)
 {
     static char names[RANKS_MOST * SHARE][16];
     static const char *paths[RANKS_MOST * SHARE];
-    delay_plan plan = {.seconds = 0.2, .operation = "stage"};
+    delay_plan plan = {.operation = "stage", .wait = take_long};
     pp_posix_options posix = {.not_durable = true};
     pp_store *directory = NULL, *slow = NULL;
     int count = SHARE * run->ranks;
     int64_t before;
     bed used;
     launch_case_begin(run, 5);
+    one_clock_take(run);
     bed_open(&used, run, "slow", NULL);
     (void)LAUNCH_OK(run, parapet_store_close(&used.store));
     launch_expect(run, pp_store_posix_build(&directory, used.place, &posix) == PARAPET_OK, "a directory");
@@ -393,6 +410,7 @@ static void check_slow(launch *run)
     bed_close(&used);
     pp_store_free(slow);
     pp_store_free(directory);
+    pp_clock_use(NULL);
     (void)launch_case_end(run, "a slow server");
 }
 
