@@ -1,5 +1,6 @@
 #include "one_clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,6 +22,9 @@ typedef struct common {
 static common *all;
 static int own_rank, rank_count;
 static atomic_bool is_alone; /* with its waiting */
+static pthread_t thread;     /* of rank 0, which lets time pass */
+static atomic_bool is_started;
+static double thread_step;
 
 static void sleep_for(long ns)
 {
@@ -75,17 +79,22 @@ void one_clock_note_answer(void)
     atomic_store(&all->has_answer[own_rank], true);
 }
 
+/* The own rank is not waited for, unless a thread beside it lets time pass. */
+static bool is_waiting(int rank)
+{
+    return (rank != own_rank || atomic_load(&is_started)) && !atomic_load(&all->has_answer[rank]);
+}
+
 static bool have_all_answers(void)
 {
     int i;
-    for (i = 0; i < rank_count; i++)
-        if (i != own_rank && !atomic_load(&all->has_answer[i]))
-            return false;
-    return true;
+    for (i = 0; i < rank_count && !is_waiting(i); i++)
+        continue;
+    return i == rank_count;
 }
 
-/* Until every other rank has looked often in vain, or has its answer. What one of them says at its first look, the
- * others hear in the next round. */
+/* Until every rank that waits has looked often in vain. What one of them says at its first look, the others hear in
+ * the next round. */
 static void let_look(void)
 {
     long before[RANKS_MOST];
@@ -93,7 +102,7 @@ static void let_look(void)
     for (i = 0; i < rank_count; i++)
         before[i] = atomic_load(&all->looks[i]);
     for (i = 0; i < rank_count; i++)
-        while (i != own_rank && !atomic_load(&all->has_answer[i]) && atomic_load(&all->looks[i]) < before[i] + LOOKS)
+        while (is_waiting(i) && atomic_load(&all->looks[i]) < before[i] + LOOKS)
             sleep_for(200000);
 }
 
@@ -109,6 +118,35 @@ void one_clock_stay_away(double deadline_seconds)
     while (!have_all_answers())
         step(deadline_seconds / STEPS);
     atomic_store(&is_alone, true);
+}
+
+static void *let_pass(void *context)
+{
+    while (atomic_load(&is_started)) {
+        if (have_all_answers())
+            sleep_for(200000);
+        else
+            step(thread_step);
+    }
+    return context;
+}
+
+void one_clock_start(double deadline_seconds)
+{
+    one_clock_begin();
+    thread_step = deadline_seconds / STEPS;
+    atomic_store(&is_started, own_rank == 0);
+    if (own_rank == 0 && pthread_create(&thread, NULL, let_pass, NULL) != 0)
+        abort();
+}
+
+/* Everybody has an answer before the thread is to end: else it would wait for those that do not look any more. */
+void one_clock_stop(void)
+{
+    one_clock_note_answer();
+    launch_barrier();
+    if (atomic_exchange(&is_started, false))
+        (void)pthread_join(thread, NULL);
 }
 
 void one_clock_pass(double seconds)

@@ -19,6 +19,11 @@ void one_clock_note_answer(void);
  * passes as this rank itself waits, until one_clock_begin. */
 void one_clock_stay_away(double deadline_seconds);
 
+/* [collective] Where all ranks wait for what does not come: lets time pass while all of them look in vain that have
+ * no answer. */
+void one_clock_start(double deadline_seconds);
+void one_clock_stop(void);
+
 /* Lets some time pass, during which all others wait; or whatever they do. */
 void one_clock_pass(double seconds);
 void one_clock_move(double seconds);

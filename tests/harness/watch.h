@@ -2,9 +2,6 @@
 #ifndef PARAPET_TESTS_WATCH_H
 #define PARAPET_TESTS_WATCH_H
 
-/* Every rank must return within this, whatever failed on another. */
-#define WATCH_LIMIT_SECONDS 5.0
-
 /* Takes over SIGALRM: after launch_start. */
 void watch_start(int rank);
 
