@@ -88,7 +88,7 @@ static void take_lattice(pp_lattice *lattice, bool *has_lattice, pp_cursor *byte
     const void *block = pp_cursor_block(bytes, &length);
     *has_lattice = length > 0;
     memcpy(words, block, pp_min_size(length, sizeof words));
-    lattice->phase = words[0];
+    *lattice = (pp_lattice){.phase = words[0]};
     memcpy(lattice->multipliers, words + 1, sizeof lattice->multipliers);
 }
 

@@ -248,6 +248,7 @@ static parapet_status choose(search *by, pp_lattice *lattice, const int64_t *cel
         (status = pp_lattice_load_init(&by->load, by->turn_count)) == PARAPET_OK) {
         search_best(by);
         memcpy(lattice->multipliers, by->best, sizeof by->best);
+        lattice->visited = by->visited;
     }
     pp_lattice_load_clear(&by->load);
     return status;

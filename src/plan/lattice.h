@@ -14,6 +14,7 @@
 typedef struct pp_lattice {
     int64_t multipliers[PARAPET_MAX_NDIM]; /* each below the number of turns it was chosen for */
     int64_t phase;                         /* the turn of the first shard, at least 0; may be beyond all turns */
+    int64_t visited;                       /* turns, to choose it: how much work that was */
 } pp_lattice;
 
 /* The turn of a shard, by its position among the shards. */

@@ -1,7 +1,6 @@
 /* What a lattice promises, beside the spread itself, which test_spread.c has. */
 #include "support.h"
 
-#include <time.h>
 
 #include "base/memory.h"
 #include "plan/homes.h"
@@ -82,19 +81,11 @@ static void test_lattice__can_be_chosen_for_any_extents(void **state)
     assert_int_equal(pp_lattice_turn(&lattice, 2, thin, 1), 0);
 }
 
-static double processor_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* What one rank does for every array of every epoch: as much as counting the array fifty times, at most. */
+/* What one rank does for every array of every epoch: at most as much as visiting the array fifty times. */
 static void test_lattice__for_thousands_of_servers_with_weights_is_chosen_in_little_time(void **state)
 {
     const int64_t cells[3] = {20, 20, 20};
     static int weights[4096];
-    double start, counting, choosing;
     pp_lattice lattice;
     pp_turns turns;
     size_t i;
@@ -102,15 +93,8 @@ static void test_lattice__for_thousands_of_servers_with_weights_is_chosen_in_lit
     for (i = 0; i < 4096; i++)
         weights[i] = 1 + (int)(i * 2654435761u >> 7) % 8;
     assert_ok(pp_turns_init(&turns, weights, 4096));
-    start = processor_seconds();
     assert_ok(pp_lattice_choose_weighted(&lattice, 3, cells, &turns));
-    choosing = processor_seconds() - start;
-    start = processor_seconds();
-    for (i = 0; i < 50; i++)
-        (void)most_of(&lattice, 3, cells, turns.count);
-    counting = processor_seconds() - start;
-    printf("choosing takes as long as counting %.0f times\n", 50 * choosing / counting);
-    assert_true(choosing < counting);
+    assert_true(lattice.visited > 0 && lattice.visited < 50 * cells[0] * cells[1] * cells[2]);
     pp_turns_clear(&turns);
 }
 
