@@ -157,6 +157,49 @@ def put_contiguous(path):
     return path
 
 
+def check_refused(folder):
+    """Where what is not stored is zero, and what is beyond a fill value, or netCDF has no fill value, an array is refused by
+    name; the others are read."""
+    path = folder / "refused.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createVariable("time", "i4", ("time",))[:] = numpy.arange(10)
+    with h5py.File(path, "a") as file:
+        file.create_dataset("holes", shape=(8,), maxshape=(None,), chunks=(2,), dtype="i4")[4:6] = 1
+        file.create_dataset("whole", data=numpy.arange(8, dtype="i4"), maxshape=(None,), chunks=(4,))
+        file.create_dataset("truth", data=numpy.ones(8, bool), maxshape=(None,), chunks=(4,))
+        for name in ("holes", "whole", "truth"):
+            file[name].dims[0].attach_scale(file["time"])
+    for name, word in (("holes", "parts without a fill value"), ("truth", "no fill value for the rest")):
+        code, text = peers.parapet("info", f"{path}/{name}")
+        peers.expect(f"{name}: {text}", code == 1 and word in text)
+    code, text = peers.parapet("copy", "--quiet", "--exclude", "holes,truth", path, folder / "refused.zarr")
+    peers.expect(f"copy {path.name}: {text}", code == 0)
+    expected = numpy.array([*range(8), -2147483647, -2147483647], "i4")
+    peers.expect("whole", peers.is_same(zarr.open_array(folder / "refused.zarr/whole", mode="r")[...], expected))
+
+
+def check_sparse_texts(folder):
+    """Texts of which some chunks are not stored: HDF5 1.10 and ncdump do not read them, newer ones do."""
+    path = folder / "sparse.nc"
+    cases = {"plain": (None, ("a", "t"), (5, 1), (0, 2)), "own": ("gone", ("a", "t"), (2, 2), (4, 2)),
+             "one": ("gone", ("t",), (2,), (2,)), "empty": ("", ("t", "a"), (2, 3), (1, 0))}
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("a", 5)
+        file.createDimension("t", None)
+        for name, (fill, dimensions, chunks, place) in cases.items():
+            options = {} if fill is None else {"fill_value": fill}
+            file.createVariable(name, str, dimensions, chunksizes=chunks, **options)[place] = "caf\u00e9"
+        file.createVariable("t", "i4", ("t",))[:] = numpy.arange(7)
+    code, text = peers.parapet("copy", "--quiet", path, folder / "sparse.zarr")
+    peers.expect(f"copy {path.name}: {text}", code == 0)
+    for name, (fill, dimensions, _, place) in cases.items():
+        expected = numpy.full([{"a": 5, "t": 7}[d] for d in dimensions], fill or "", object)
+        expected[place] = "caf\u00e9"
+        found = zarr.open_array(folder / "sparse.zarr" / name, mode="r")[...]
+        peers.expect(f"sparse {name}: {found.tolist()}", peers.is_same(found, expected))
+
+
 def check_plain_hdf5(folder):
     """A file that netCDF has not written is shown as HDF5 shows it."""
     path = folder / "plain.h5"
@@ -191,6 +234,8 @@ def main():
     for make in (put_garbage, put_contiguous):
         check_file(make(folder / f"{make.__name__}.nc"))
         check_table(folder / f"{make.__name__}.nc")
+    check_refused(folder)
+    check_sparse_texts(folder)
     check_plain_hdf5(folder)
     peers.finish(folder)
 

@@ -7,6 +7,9 @@ from peers import numpy, zarr
 
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool"]
 OTHER_TYPES = ["float16", "complex64"]
+# Some that netCDF does not have, and some that are not composed.
+ATTRIBUTES = ["a", "b", "caf\u00e9", " no", "a/b", "-", "9", "e\u0301", "\u304b\u3099"]
+ODD_NAMES = ["-", "e\u0301", "\u1112\u1161\u11ab"]
 chance, pick = random_netcdf.chance, random_netcdf.pick
 
 
@@ -50,7 +53,8 @@ def make_array(rng, group, name, lengths):
     if shape and 0 not in shape and chance(rng, 0.3):
         options["shards"] = tuple(2 * extent for extent in chunks)
     fill = 0 if chance(rng, 0.7) else {"b": True, "i": 7, "u": 7, "f": 2.5, "c": 1}[numpy.dtype(dtype).kind]
-    attributes = of_variable(rng, dtype) | {pick(rng, ["a", "b", "caf\u00e9", " no", "a/b", "-", "9", "e\u0301", "\u304b\u3099"]) + (str(k) if k else ""): json_attribute(rng) for k in range(int(rng.integers(0, 3)))}
+    attributes = of_variable(rng, dtype) | {pick(rng, ATTRIBUTES) + (str(k) if k else ""): json_attribute(rng)
+                                               for k in range(int(rng.integers(0, 3)))}
     if group.metadata.zarr_format == 2:
         fill = None if dtype == "bool" else fill  # xarray masks it
         attributes["_ARRAY_DIMENSIONS"] = names
@@ -74,7 +78,9 @@ def make(rng, path):
     if chance(rng, 0.05):
         lengths["none"] = 0
     for k in range(int(rng.integers(1, 6))):
-        name = pick(rng, ["-", "e\u0301", "\u1112\u1161\u11ab"]) if chance(rng, 0.02) else pick(rng, list(lengths)) if chance(rng, 0.1) else pick(rng, random_netcdf.NAMES) + str(k)
+        name = pick(rng, random_netcdf.NAMES) + str(k)
+        if chance(rng, 0.1):
+            name = pick(rng, list(lengths) if chance(rng, 0.8) else ODD_NAMES)
         if name not in group:
             make_array(rng, group, name, lengths)
     return f"Zarr v{version}"

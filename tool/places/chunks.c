@@ -39,7 +39,7 @@ uint64_t count_cells(const layout *of)
     return cells;
 }
 
-static void offset_of(const layout *of, uint64_t index, hsize_t *offset)
+void offset_of(const layout *of, uint64_t index, hsize_t *offset)
 {
     int d;
     for (d = of->ndim - 1; d >= 0; d--) {

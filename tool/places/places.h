@@ -137,5 +137,6 @@ void put_chunks(hid_t dataset, const layout *of);
 /* The chunks of a dataset that is stored in one piece; they are all whole. */
 void put_pieces(const layout *of, uint64_t start, size_t element_bytes);
 uint64_t count_cells(const layout *of); /* UINT64_MAX: too many */
+void offset_of(const layout *of, uint64_t index, hsize_t *offset);
 
 #endif

@@ -116,6 +116,11 @@ static void *take_text(size_t bytes, void *info)
     return newest->data + newest->left;
 }
 
+typedef struct text_reading {
+    hid_t dataset, kind, transfer;
+    layout cut;
+} text_reading;
+
 /* They are given back together. */
 static void leave_text(void *text, void *info)
 {
@@ -132,14 +137,12 @@ static void give_back(text_memory *memory)
     }
 }
 
-static bool read_within(hid_t dataset, hid_t kind, text_memory *memory, char **list)
+static hid_t begin_transfer(text_memory *memory)
 {
     hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
-    bool is_read = transfer >= 0 && H5Pset_vlen_mem_manager(transfer, take_text, memory, leave_text, NULL) >= 0 &&
-                   H5Dread(dataset, kind, H5S_ALL, H5S_ALL, transfer, list) >= 0;
-    if (transfer >= 0)
-        H5Pclose(transfer);
-    return is_read;
+    if (transfer < 0 || H5Pset_vlen_mem_manager(transfer, take_text, memory, leave_text, NULL) < 0)
+        die("HDF5 cannot read texts");
+    return transfer;
 }
 
 /* ---- Dimensions that are longer ---- */
@@ -191,8 +194,72 @@ char *texts_fill(hid_t dataset, hid_t kind)
     return text;
 }
 
+/* ---- Texts of which some are not stored ----
+ *
+ * Versions of HDF5 before 2 fail where a chunk is not stored: those that are are read alone. */
+
+/* One cell of the grid of a dataset, wherever it ends; in memory the list is as the dataset. */
+static bool read_cell(const text_reading *from, const hsize_t *offset, char **list)
+{
+    const layout *of = &from->cut;
+    hid_t space = H5Screate_simple(of->ndim, of->shape, NULL);
+    hsize_t extent[H5S_MAX_RANK], bytes = 0;
+    bool is_read;
+    int d;
+    limits_note_step();
+    for (d = 0; d < of->ndim; d++)
+        extent[d] = of->chunk[d] < of->shape[d] - offset[d] ? of->chunk[d] : of->shape[d] - offset[d];
+    is_read = H5Dget_chunk_storage_size(from->dataset, offset, &bytes) < 0 || bytes == 0 ||
+              (space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, offset, NULL, extent, NULL) >= 0 &&
+               H5Dread(from->dataset, from->kind, space, space, from->transfer, list) >= 0);
+    if (space >= 0)
+        H5Sclose(space);
+    return is_read;
+}
+
+static bool has_chunks(text_reading *from)
+{
+    hid_t plist = H5Dget_create_plist(from->dataset);
+    bool has = plist >= 0 && H5Pget_layout(plist) == H5D_CHUNKED &&
+               H5Pget_chunk(plist, H5S_MAX_RANK, from->cut.chunk) == from->cut.ndim;
+    int d;
+    for (d = 0; d < from->cut.ndim; d++)
+        has = has && from->cut.chunk[d] > 0;
+    if (plist >= 0)
+        H5Pclose(plist);
+    return has;
+}
+
+static bool read_stored(text_reading *from, char **list)
+{
+    size_t count = count_elements(from->cut.shape, from->cut.ndim), i;
+    char *fill = texts_fill(from->dataset, from->kind);
+    hsize_t offset[H5S_MAX_RANK];
+    bool is_read = has_chunks(from);
+    uint64_t cells = is_read ? count_cells(&from->cut) : 0, cell;
+    for (i = 0; i < count; i++)
+        list[i] = fill;
+    for (cell = 0; cell < cells && is_read; cell++) {
+        offset_of(&from->cut, cell, offset);
+        is_read = read_cell(from, offset, list);
+    }
+    return is_read;
+}
+
+static bool read_list(text_reading *from, text_memory *memory, char **list)
+{
+    const size_t most = memory->left;
+    bool is_read = H5Dread(from->dataset, from->kind, H5S_ALL, H5S_ALL, from->transfer, list) >= 0;
+    if (is_read || memory->is_short)
+        return is_read;
+    give_back(memory);
+    memory->left = most;
+    return read_stored(from, list);
+}
+
 bool texts_read(hid_t dataset, hid_t kind, const layout *of, text_list *all)
 {
+    text_reading from = {.dataset = dataset, .kind = kind, .cut = *of};
     size_t count = count_elements(of->whole, of->ndim);
     text_memory memory = {0};
     char **list;
@@ -202,7 +269,9 @@ bool texts_read(hid_t dataset, hid_t kind, const layout *of, text_list *all)
         return refuse_size(all);
     memory.left = most_bytes() + count; /* each has a NUL */
     list = take_memory(count, sizeof list[0]);
-    is_read = read_within(dataset, kind, &memory, list);
+    from.transfer = begin_transfer(&memory);
+    is_read = read_list(&from, &memory, list);
+    H5Pclose(from.transfer);
     if (!is_read && memory.is_short)
         (void)refuse_size(all);
     else if (!is_read)
