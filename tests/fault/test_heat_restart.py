@@ -22,7 +22,7 @@ STEPS, GRID, CHECKPOINT_EVERY, MAP_EVERY = 60, 48, 3, 1
 SECONDS_PER_STEP = 0.1
 RANKS, RESTARTING = 4, [1, 2, 3, 7]
 KILLS_MOST = 6  # of one run; then it is left alone
-PATIENCE = 40
+PATIENCE = 120
 
 
 def enter_python():

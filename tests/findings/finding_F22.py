@@ -71,7 +71,7 @@ def try_verbs(root, name, array, other):
     for words in VERBS:
         places_of = {"s": root, "a": array, "o": other, "t": root.parent / "target.zarr"}
         command = [TOOL] + [os.fsencode(word.format(**places_of)) if "{" in word else word for word in words]
-        run = subprocess.run(command, capture_output=True, timeout=30, check=False)
+        run = subprocess.run(command, capture_output=True, timeout=120, check=False)
         problem = problem_of(words, run)
         problems += [f"{name}: {' '.join(words)} {problem}"] if problem else []
         runs += 1

@@ -310,7 +310,7 @@ static int hold_up(void *context, int64_t done_bytes, int64_t total_bytes)
 {
     int turn;
     (void)context, (void)done_bytes, (void)total_bytes;
-    for (turn = 0; turn < 1000 && atomic_load(&is_held_up); turn++)
+    for (turn = 0; turn < 30000 && atomic_load(&is_held_up); turn++)
         rest(2e-3);
     return 0;
 }

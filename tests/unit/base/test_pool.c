@@ -115,7 +115,7 @@ static void go_on_in_child(pp_pool *pool)
 {
     errand there = {0};
     pp_pool_thread *thread;
-    (void)alarm(20); /* a thread that is not there would be waited for for ever */
+    (void)alarm(120); /* a thread that is not there would be waited for for ever */
     if (pp_pool_start(pool, &thread, run, &there) != PARAPET_OK)
         _exit(1);
     pp_pool_join(thread);

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "copy/aside.h"
 
-enum { LOOKS = 3, PAUSES_MOST = 2000 };
+enum { LOOKS = 3, PAUSES_MOST = 60000 };
 
 static parapet_status work(void *context)
 {

@@ -1,7 +1,6 @@
 /* What a lattice promises, beside the spread itself, which test_spread.c has. */
 #include "support.h"
 
-
 #include "base/memory.h"
 #include "plan/homes.h"
 #include "plan/lattice_load.h"

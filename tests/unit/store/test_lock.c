@@ -270,7 +270,7 @@ static void test_lock__is_not_kept_by_a_forked_child(void **state)
     }
     (void)close(pipes[0]);
     pp_lock_close(held);
-    for (tries = 0; tries < 5000 && pp_lock_set(other, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE) != PARAPET_OK; tries++)
+    for (tries = 0; tries < 60000 && pp_lock_set(other, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE) != PARAPET_OK; tries++)
         usleep(1000); /* the child may not have run yet */
     assert_ok(pp_lock_set(other, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE));
     (void)close(pipes[1]);

@@ -287,7 +287,7 @@ static void test_record__of_a_process_that_was_not_waited_for_keeps_nobody_out(v
         pp_lock *held;
         _exit(pp_store_open_lock(store, KEY, &held) != PARAPET_OK || take(held, PP_LOCK_LONG) != PARAPET_OK);
     }
-    for (tries = 0; tries < 5000 && (!is_there(&made, "lock.long") || take(lock, PP_LOCK_LONG) != PARAPET_OK);
+    for (tries = 0; tries < 60000 && (!is_there(&made, "lock.long") || take(lock, PP_LOCK_LONG) != PARAPET_OK);
          tries++)
         usleep(1000);
     assert_ok(take(lock, PP_LOCK_LONG));
@@ -582,9 +582,9 @@ static void race(pp_store *store, const char *inside)
         int descriptor, tries;
         if (pp_store_open_lock(store, KEY, &lock) != PARAPET_OK)
             _exit(2);
-        for (tries = 0; tries < 20000 && take(lock, PP_LOCK_LONG) != PARAPET_OK; tries++)
+        for (tries = 0; tries < 600000 && take(lock, PP_LOCK_LONG) != PARAPET_OK; tries++)
             usleep(100);
-        if (tries == 20000)
+        if (tries == 600000)
             _exit(3);
         if ((descriptor = open(inside, O_CREAT | O_EXCL | O_WRONLY, 0666)) < 0)
             _exit(4); /* somebody else is in here */
