@@ -14,7 +14,7 @@ import tempfile
 import time
 
 PROGRAM, MPIEXEC = sys.argv[1:3]
-PATIENCE = 30
+PATIENCE = 120
 
 
 def state_of(pid):
@@ -48,7 +48,7 @@ def act(folder, *words):
 
 def stop_in_the_middle(folder):
     """The number of the rank that is left, stopped."""
-    settings = {**os.environ, "PARAPET_DEADLINE_SECONDS": "2"}
+    settings = {**os.environ, "PARAPET_DEADLINE_SECONDS": "2"}  # by a clock on which no time passes until rank 1 goes on
     launcher = subprocess.Popen([MPIEXEC, "-n", "2", PROGRAM, folder, "stop", "2"], env=settings, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for("a rank that stops", (folder / "stopped").exists)
