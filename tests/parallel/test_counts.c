@@ -1,6 +1,7 @@
 /* How often each call asks storage and the other ranks for something: reads, flushes, renames and agreements, for one
  * array and for many, with few and with many chunks in a shard, sealed and not. What a call takes may grow with the
- * arrays only as fast as the table below says, and with the chunks of a shard not at all. Runs under the launcher:
+ * arrays only as fast as the table below says, and with the chunks of a shard not at all. No time passes: after half
+ * a second those who hold groups let go of them, and take them again. Runs under the launcher:
  *
  *     parallel_counts ARRAYS...      for so many arrays at a time; prints what docs/results/counts.md holds */
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include <string.h>
 
 #include "array/store_handle.h"
-#include "base/clock.h"
 #include "comm/endpoint.h"
+#include "hand_clock.h"
 #include "launch.h"
 #include "shim.h"
 
@@ -66,7 +67,6 @@ typedef struct bed {
     parapet_checkpoint_item *items;
     shim_plan plan;
     counts before;
-    double began;
 } bed;
 
 /* ---- Counting ---- */
@@ -85,7 +85,6 @@ static void begin(bed *used)
 {
     launch_barrier();
     used->before = count_here(used);
-    used->began = pp_clock_seconds();
 }
 
 static const limit *find_limit(const char *call)
@@ -105,27 +104,19 @@ static void hold(bed *used, const char *call, const char *what, int64_t found, i
     launch_expect(used->run, found <= most, text);
 }
 
-/* Groups above new arrays are held for half a second at a time: on a slow machine, what a call takes beside its
- * arrays comes again. */
-static int64_t count_turns(const bed *used, const char *call)
-{
-    double seconds = pp_clock_seconds() - used->began;
-    return strcmp(call, "create") == 0 ? 1 + launch_largest((int64_t)(seconds / 0.5)) : 1;
-}
-
 static void hold_all(bed *used, const char *call, const counts *found)
 {
     const limit *most = find_limit(call);
-    int64_t n = used->arrays, turns = count_turns(used, call);
+    int64_t n = used->arrays;
     launch_expect(used->run, most != NULL, call);
     if (most == NULL)
         return;
     hold(used, call, "reads", found->requests,
-         turns * most->fixed.requests + n * most->each.requests +
+         most->fixed.requests + n * most->each.requests +
              (int64_t)((double)n * SHARDS * used->chunks * most->chunk_reads));
-    hold(used, call, "flushes", found->flushes, turns * most->fixed.flushes + n * most->each.flushes);
-    hold(used, call, "renames", found->renames, turns * most->fixed.renames + n * most->each.renames);
-    hold(used, call, "agreements", found->agreements, turns * most->fixed.agreements + n * most->each.agreements);
+    hold(used, call, "flushes", found->flushes, most->fixed.flushes + n * most->each.flushes);
+    hold(used, call, "renames", found->renames, most->fixed.renames + n * most->each.renames);
+    hold(used, call, "agreements", found->agreements, most->fixed.agreements + n * most->each.agreements);
 }
 
 /* Ends what begin began: all ranks together. */
@@ -447,6 +438,7 @@ int main(int argc, char **argv)
     launch run;
     int i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    hand_clock_take(false);
     if (run.rank == 0)
         printf("| arrays | chunks of a shard | call | reads | flushes | renames | agreements |\n"
                "|---|---|---|---|---|---|---|\n");
