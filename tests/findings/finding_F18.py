@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A rank that stops before parapet_store_open is missed by the others within their deadline.
+"""A rank that stops before parapet_store_open, and never goes on, is missed by the others.
 
     finding_F18.py PROGRAM
 """
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 
-RANKS, ANSWER_S, PATIENCE_S = 3, 2 * 2 + 1.5, 20
+RANKS, PATIENCE_S = 3, 120
 
 
 def end(processes):
@@ -35,15 +35,14 @@ def main():
         if words[:1] == ["process"]:
             processes.append(int(words[1]))
         if words[:1] == ["rank"]:
-            answers.append((words[2], float(words[3]), line))
+            answers.append((words[2], line))
         if len(answers) == RANKS - 1:
             end(processes)
     patience.cancel()
     run.wait()
     shutil.rmtree(folder, ignore_errors=True)
     is_right = len(answers) == RANKS - 1 and all(
-        status == "PARAPET_ERR_TIMEOUT" and seconds < ANSWER_S and "deadline_seconds" in line
-        for status, seconds, line in answers)
+        status == "PARAPET_ERR_TIMEOUT" and "deadline_seconds" in line for status, line in answers)
     return 0 if is_right else 1
 
 

@@ -422,10 +422,13 @@ static void test_act(uint64_t number, const failure_case *each)
 static void test_build(mpi_function function, const char *name, const char *sentence)
 {
     pp_comm *comm = NULL;
+    double start;
     launch_case_begin(&run, (uint64_t)function);
     one_clock_start(DEADLINE_SECONDS);
     failing = function;
+    start = pp_clock_seconds();
     expect_sentence(pp_comm_build(&comm, MPI_COMM_WORLD, DEADLINE_SECONDS), sentence);
+    launch_expect(&run, pp_clock_seconds() - start <= 1.3 * DEADLINE_SECONDS, "an end within the deadline");
     failing = NONE;
     launch_expect(&run, comm == NULL, "no communicator");
     one_clock_stop();
