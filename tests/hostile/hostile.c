@@ -30,8 +30,8 @@
 #endif
 
 #define ADDRESS_BYTES ((rlim_t)1 << 30)
-#define ALARM_SECONDS 60 /* far above the limit on what it works */
-#define TIME_LIMIT_S (IS_SANITIZED ? 5.0 : 1.0)
+#define ALARM_SECONDS 120                        /* far above the limit on what it works */
+#define TIME_LIMIT_S (IS_SANITIZED ? 25.0 : 5.0) /* of the processor: twenty times what the slowest takes */
 #define MEMORY_LIMIT_KIB (64L << 10)
 #define BOX_ELEMENTS_MOST (1 << 16)
 #define REFUSED_LEAST 300 /* fewer, and the generator has lost some */

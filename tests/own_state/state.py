@@ -15,7 +15,7 @@ from crc32c import crc32c  # noqa: E402
 # Sanitizers reserve address space without end and take several times as long: only plain builds are judged.
 IS_JUDGED = os.environ.get("PARAPET_TEST_SANITIZED", "") == ""
 # Until a run counts as hanging, on a machine that has other things to do; what it may work is its processor time.
-SECONDS = 60
+SECONDS = 120
 
 
 def mended_job(text):

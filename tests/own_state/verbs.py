@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """verbs.py SUBJECT TOOL MAKE_STORE COUNT: files that Parapet left for itself are changed at random, their checksums mended,
 and then every verb that reads them runs: check, copy that goes on, gc, info, ls, opening a series. Each ends in a status
-within a second of computing and 1 GiB, without a crash."""
+within two seconds of computing and 1 GiB, without a crash."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from state import Failure, Programs, crc32c, mended_job, require, scratch
 
 SEED = 7
 MEMORY = 1 << 30
-CPU_SECONDS = 1
+CPU_SECONDS = 2  # none needs a twentieth of it
 NUMBERS = [0, 1, 2, 7, 255, 2**15, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1]
 
 

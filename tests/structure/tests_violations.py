@@ -10,6 +10,9 @@ import tempfile
 BESIDE = "is neither beside it nor in tests/harness/"
 FAULT, CASES = "fault", "conformance"  # not written out below, where check_tests would find them in this file
 SHARED = "what both need belongs in tests/harness/"
+TIME, SLEEP, LIMIT = "time", "sleep", "timeout"  # likewise
+NEEDED = "judge no clock, or say in tests/clocks.txt why this one is needed"
+GIVEN = "# Why.\ntests/fault/wait.c: alarm, usleep: ends a hang; polls\n"
 
 # File, its text, and what check_tests must say about it.
 VIOLATIONS = [
@@ -29,6 +32,19 @@ VIOLATIONS = [
     ("tests/soak/c.py", f'CASES = HERE.parent / "{CASES}"\n',
      f"tests/soak/c.py:1: tests/soak/ may not use tests/conformance/; {SHARED}"),
     ("tests/unit/extra/test_a.c", "int a;\n", "tests/unit/extra:1: there is no src/extra"),
+    ("tests/soak/d.c", "/* usleep(1) */\nvoid f(void)\n{\n    (void)usleep (3);\n}\n", f"tests/soak/d.c:4: uses usleep: {NEEDED}"),
+    ("tests/soak/d.py", f"# as {TIME}.{SLEEP}(1) does\n{TIME}.{SLEEP}(1)\n", f"tests/soak/d.py:2: uses {TIME}.{SLEEP}: {NEEDED}"),
+    ("tests/soak/e.py", f"run(words, {LIMIT}=3)\n", f"tests/soak/e.py:1: uses {LIMIT}: {NEEDED}"),
+    ("tests/cli/show/cmd", f"parapet show\n{SLEEP} 0.1\n", f"tests/cli/show/cmd:2: uses {SLEEP}: {NEEDED}"),
+    ("tests/soak/run", f"#!/bin/sh\n{LIMIT} 5 parapet\n", f"tests/soak/run:2: uses {LIMIT}: {NEEDED}"),
+    ("tests/soak/a.f90", "call system_clock(now)\n", f"tests/soak/a.f90:1: uses system_clock: {NEEDED}"),
+    ("bindings/python/tests/a.py", f"{TIME}.monotonic()\n", f"bindings/python/tests/a.py:1: uses {TIME}.monotonic: {NEEDED}"),
+    ("tests/fault/wait.c", "void f(void) { alarm(60), usleep(9), watch_clock(); }\n",
+     f"tests/fault/wait.c:1: uses watch_clock: {NEEDED}"),
+    ("tests/fault/wait.c", "void f(void) { usleep(9); }\n", "tests/clocks.txt:2: tests/fault/wait.c does not use alarm"),
+    ("tests/clocks.txt", GIVEN + "tests/fault/gone.c: alarm: polls\n",
+     "tests/clocks.txt:3: tests/fault/gone.c does not use alarm"),
+    ("tests/clocks.txt", GIVEN + "tests/fault/bed.h: alarm\n", 'tests/clocks.txt:3: a line is "path: name, name: reason"'),
     ("src/codec/zstd.c", "int a;\n", "src/codec:1: has no unit: tests/unit/codec/test_<noun>.c"),
 ]
 
@@ -48,6 +64,9 @@ INNOCENT = [
     ("tests/digest/digest.py", f'CASES = HERE.parent / "{CASES}"\n'),
     ("tests/conformance/cases/zarr.json", "{}\n"),
     ("tests/unit/base/test_list.c", '#include "support.h"\n'),
+    ("tests/clocks.txt", GIVEN),
+    ("tests/fault/wait.c", 'void f(void)\n{\n    alarm(60);\n    usleep(9); /* not clock() */\n    say("time(0)");\n}\n'),
+    ("tests/fault/words.txt", f"{SLEEP} 10\n"),
     ("tests/unit/plan/scene.h", "\n"),
     ("tests/unit/plan/test_owner.c", '#include "scene.h"\n'),
 ]
