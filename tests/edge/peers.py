@@ -114,19 +114,13 @@ def as_stored_type(variable):
     return dtype.newbyteorder("=")
 
 
-def has_all_indices(group, name):
-    """Whether a variable of netCDF-4 is as long as its dimensions in the file, too. Only HDF5 says so."""
-    with h5py.File(group[name].group().filepath(), "r") as file:
-        above = file[group.path]
-        return above[name if name in above else f"_nc4_non_coord_{name}"].shape == group[name].shape
-
-
 def is_read_at_once(group):
-    """Whether libnetcdf shows all variables right in one read, as xarray makes it. Otherwise elements are at wrong places,
-    and others are memory that nobody wrote to; of texts, pointers to anywhere."""
-    for name, variable in group.variables.items():
+    """Whether libnetcdf shows all variables right in one read, as xarray makes it, whatever they have. Where one lags along
+    another dimension than the first, elements are at wrong places, and others are memory that nobody wrote to; of texts,
+    pointers to anywhere. Who lags only HDF5 says, and a process with two of its libraries that open a file may crash."""
+    for variable in group.variables.values():
         unlimited = [d for d, along in enumerate(variable.get_dims()) if along.isunlimited()]
-        if group.data_model.startswith("NETCDF4") and unlimited not in ([], [0]) and not has_all_indices(group, name):
+        if group.data_model.startswith("NETCDF4") and unlimited not in ([], [0]):
             return False
     return True
 
