@@ -21,6 +21,11 @@ void pp_guard_free(pp_guard *guard)
     pp_free(guard);
 }
 
+void pp_guard_close_for_good(pp_guard *guard)
+{
+    pp_gate_close_for_good(&guard->gate);
+}
+
 void pp_guards_close(parapet_array *const *arrays, int count)
 {
     int i;

@@ -23,6 +23,9 @@ typedef struct pp_guard {
 parapet_status pp_guard_build(pp_guard **guard);
 void pp_guard_free(pp_guard *guard); /* takes NULL */
 
+/* Before the array is freed: waits for the local reads, and those that come meanwhile are refused. */
+void pp_guard_close_for_good(pp_guard *guard);
+
 /* Around a change of what handles say. */
 void pp_guards_close(parapet_array *const *arrays, int count);
 void pp_guards_open(parapet_array *const *arrays, int count);

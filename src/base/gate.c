@@ -13,19 +13,27 @@ void pp_gate_destroy(pp_gate *gate)
     (void)pthread_mutex_destroy(&gate->mutex);
 }
 
-void pp_gate_enter(pp_gate *gate)
+bool pp_gate_enter(pp_gate *gate)
 {
+    bool has_entered;
     (void)pthread_mutex_lock(&gate->mutex);
-    while (gate->is_closed)
+    gate->waiting++;
+    while (gate->state == PP_GATE_CLOSED)
         (void)pthread_cond_wait(&gate->has_changed, &gate->mutex);
-    gate->inside++;
+    gate->waiting--;
+    has_entered = gate->state == PP_GATE_OPEN;
+    if (has_entered)
+        gate->inside++;
+    else
+        (void)pthread_cond_broadcast(&gate->has_changed);
     (void)pthread_mutex_unlock(&gate->mutex);
+    return has_entered;
 }
 
 void pp_gate_leave(pp_gate *gate)
 {
     (void)pthread_mutex_lock(&gate->mutex);
-    if (--gate->inside == 0 && gate->is_closed)
+    if (--gate->inside == 0 && gate->state != PP_GATE_OPEN)
         (void)pthread_cond_broadcast(&gate->has_changed);
     (void)pthread_mutex_unlock(&gate->mutex);
 }
@@ -33,8 +41,8 @@ void pp_gate_leave(pp_gate *gate)
 void pp_gate_close(pp_gate *gate)
 {
     (void)pthread_mutex_lock(&gate->mutex);
-    assert(!gate->is_closed);
-    gate->is_closed = true;
+    assert(gate->state == PP_GATE_OPEN);
+    gate->state = PP_GATE_CLOSED;
     while (gate->inside > 0)
         (void)pthread_cond_wait(&gate->has_changed, &gate->mutex);
     (void)pthread_mutex_unlock(&gate->mutex);
@@ -43,7 +51,17 @@ void pp_gate_close(pp_gate *gate)
 void pp_gate_open(pp_gate *gate)
 {
     (void)pthread_mutex_lock(&gate->mutex);
-    gate->is_closed = false;
+    gate->state = PP_GATE_OPEN;
     (void)pthread_cond_broadcast(&gate->has_changed);
+    (void)pthread_mutex_unlock(&gate->mutex);
+}
+
+void pp_gate_close_for_good(pp_gate *gate)
+{
+    (void)pthread_mutex_lock(&gate->mutex);
+    gate->state = PP_GATE_CLOSED_FOR_GOOD;
+    (void)pthread_cond_broadcast(&gate->has_changed);
+    while (gate->inside > 0 || gate->waiting > 0)
+        (void)pthread_cond_wait(&gate->has_changed, &gate->mutex);
     (void)pthread_mutex_unlock(&gate->mutex);
 }
