@@ -45,6 +45,17 @@
  *    lost, and a swapped or stale shard or a changed zarr.json may go unnoticed. After parapet_array_seal, each of
  *    these is an error. The arrays of a checkpoint are sealed; other arrays are not, unless the program seals them.
  *
+ * Callbacks and threads
+ *  - A callback, of progress or of a listing, cannot make a call on the store whose call it is in, nor close anything
+ *    of it: that is PARAPET_ERR_ARGUMENT, and nothing has happened. Only parapet_request_test works. Note what is to
+ * be done, and do it when the call has returned. Other stores can be used.
+ *  - One thread at a time makes collective calls on a store. A second one is PARAPET_ERR_ARGUMENT, on all ranks if
+ * MPI was started with MPI_THREAD_MULTIPLE. A local call waits until that of another thread has returned, or is in a
+ *    callback; local reads and parapet_request_test do not wait.
+ *  - A forked child of a process alone can use its stores, unless a call was under way on another thread, or a
+ * request was running. A child of one rank of several can make local calls only, and parapet_array_parts_build calls
+ * MPI. What it cannot do is PARAPET_ERR_ARGUMENT.
+ *
  * A store works on any communicator. MPI_COMM_NULL means this process alone, for a program that has not started MPI.
  * MPI_THREAD_SINGLE is enough; with MPI_THREAD_FUNNELED or more, storage and encoding run on separate threads. */
 #ifndef PARAPET_H
@@ -531,9 +542,10 @@ PARAPET_API parapet_status parapet_array_read(parapet_array *array, const parape
  * MPI has. Status and sentence are those of this rank, and there is no progress callback.
  *
  * A write that is under way at the same time shows in each shard either wholly or not at all. Resizing, sealing,
- * changing an attribute and closing wait until the local reads of the array have ended; begin none after a close,
- * nor in a callback. The buffers of all local reads of a store share local_bytes: a read waits for others if it must,
- * and is PARAPET_ERR_MEMORY only if it is too large for all of local_bytes.
+ * changing an attribute and closing wait until the local reads of the array have ended. A read that begins while the
+ * array is being closed is PARAPET_ERR_ARGUMENT; begin none after that. In a callback of a call on this store it is
+ * PARAPET_ERR_ARGUMENT, too. The buffers of all local reads of a store share local_bytes: a read waits for others if
+ * it must, and is PARAPET_ERR_MEMORY only if it is too large for all of local_bytes.
  *
  * There is no local write: a shard has one owner, who collects what all ranks have of it. */
 PARAPET_API parapet_status parapet_array_read_local(parapet_array *array, const parapet_part *parts, int part_count);
@@ -673,8 +685,7 @@ PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, con
  * except parapet_request_test and local reads. Requests of different stores do not wait for each other, and ranks may
  * wait for them in any order. Start fails, the same on all ranks, and there is no request, if the ranks made
  * different calls, if an argument is wrong, or if there is no memory for what is copied; wait returns what the call
- * itself does. Every request must be waited for before its store is closed; a callback can neither start nor wait for
- * a request of its own store. */
+ * itself does. Every request must be waited for before its store is closed. */
 typedef struct parapet_request parapet_request;
 
 /* What becomes of the caller's memory when something is written beside the program. */

@@ -25,6 +25,14 @@ parapet_status pp_arrays_finish(const pp_arrays *made, parapet_status status)
     return status;
 }
 
+parapet_status pp_arrays_take_turn(pp_turn *turn, parapet_array **arrays, const parapet_store *store, int count)
+{
+    int i;
+    for (i = 0; arrays != NULL && i < count; i++)
+        arrays[i] = NULL;
+    return pp_turn_take(turn, store != NULL ? store->comm : NULL, PP_TURN_COLLECTIVE);
+}
+
 void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count)
 {
     const char *first = count > 0 && paths != NULL && paths[0] != NULL ? paths[0] : "";
@@ -116,7 +124,9 @@ parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, cons
 
 parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
 {
-    return pp_outcome(pp_arrays_open(arrays, store, paths, count, false));
+    PP_TURN turn = {0};
+    parapet_status status = pp_arrays_take_turn(&turn, arrays, store, count);
+    return status != PARAPET_OK ? status : pp_outcome(pp_arrays_open(arrays, store, paths, count, false));
 }
 
 parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path)
@@ -126,11 +136,14 @@ parapet_status parapet_array_open(parapet_array **array, parapet_store *store, c
 
 parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     const pp_array_document *document;
     bool has_layout;
     if (array == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_get_info needs an array and a pointer for the result");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     document = &array->document;
     has_layout = array->layout_failure == NULL;
     *info = (parapet_array_info){
@@ -323,12 +336,14 @@ static parapet_status set_attribute(void *node, const void *attribute)
 
 parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json)
 {
+    PP_TURN turn = {0};
     pp_attribute attribute = {.name = name, .json = json};
     pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_set needs an array");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "attribute_set(%s)", array->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
@@ -341,8 +356,11 @@ parapet_status parapet_array_attribute_set(parapet_array *array, const char *nam
 
 parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_get needs an array");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     return pp_outcome(pp_attributes_get(array->document.attributes, name, json));
 }

@@ -31,6 +31,9 @@ parapet_status pp_arrays_finish(const pp_arrays *made, parapet_status status);
  * others are told what was chosen. */
 parapet_status pp_array_choose_homes(parapet_array *array, pp_homes *homes);
 
+/* [local] The turn of a call that makes handles, which are NULL before it. */
+parapet_status pp_arrays_take_turn(pp_turn *turn, parapet_array **arrays, const parapet_store *store, int count);
+
 /* The words "verb(path)" and a digest of all paths. */
 void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count);
 

@@ -24,6 +24,15 @@ typedef struct check_job {
     bool is_appended; /* an append to a group above was interrupted */
 } check_job;
 
+static int call_report(const check_job *job, const parapet_finding *finding)
+{
+    int answer;
+    pp_callback_begin();
+    answer = job->report(job->report_context, finding);
+    pp_callback_end();
+    return answer;
+}
+
 /* What another job has changed meanwhile is no damage. */
 static parapet_status report_finding(check_job *job, parapet_finding_kind kind, const char *key, const char *problem)
 {
@@ -36,7 +45,7 @@ static parapet_status report_finding(check_job *job, parapet_finding_kind kind, 
         job->summary->torn++;
     else if (kind == PARAPET_FINDING_STRAY)
         job->summary->stray++;
-    if (job->report != NULL && job->report(job->report_context, &finding) != 0)
+    if (job->report != NULL && call_report(job, &finding) != 0)
         return pp_fail(PARAPET_ERR_CANCELLED, "the visitor ended the check");
     return PARAPET_OK;
 }
@@ -247,13 +256,15 @@ static parapet_status check_arguments(check_job *job)
 parapet_status parapet_array_check(parapet_array *array, parapet_check_depth depth, parapet_finding_visitor report,
                                    void *context, parapet_check_summary *summary)
 {
+    PP_TURN turn = {0};
     check_job job = {.array = array, .depth = depth, .report = report, .report_context = context, .summary = summary};
     pp_rank0_task task = {.subject = &job, .work = run_check, .print = print_summary, .adopt = adopt_summary};
     pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a pointer for the summary");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "check(%s)", array->path);
     pp_call_add_integer(&call, "depth", (int64_t)depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)

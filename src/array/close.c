@@ -10,7 +10,6 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     parapet_status status = PARAPET_OK;
     pp_call call;
     int i;
-    pp_comm_complete(first->store->comm);
     if (pp_comm_is_lost(first->store->comm))
         return PARAPET_OK;
     if (count > 1)
@@ -70,7 +69,7 @@ static void close_array(parapet_array *array)
 {
     if (array == NULL)
         return;
-    pp_guards_close(&array, 1);
+    pp_guard_close_for_good(array->guard);
     leave_homes(array);
     array->store->handle_count--;
     pp_array_free(array);
@@ -78,6 +77,7 @@ static void close_array(parapet_array *array)
 
 parapet_status parapet_arrays_close(parapet_array **arrays, int count)
 {
+    PP_TURN turn = {0};
     parapet_status status;
     int i, first = 0;
     if (arrays == NULL)
@@ -86,6 +86,8 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
         first++;
     if (first >= count)
         return PARAPET_OK;
+    if ((status = pp_turn_take(&turn, arrays[first]->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     if (status == PARAPET_OK)

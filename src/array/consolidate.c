@@ -130,10 +130,13 @@ static parapet_status consolidate_checked(void *node, const void *argument)
 
 static parapet_status consolidate_by(parapet_group *group, pp_rank0_work work)
 {
+    PP_TURN turn = {0};
     pp_call call;
     parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_consolidate needs a group");
+    if ((status = pp_turn_take(&turn, group->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "consolidate(%s)", group->path);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
         return pp_outcome(status);

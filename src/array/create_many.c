@@ -110,7 +110,9 @@ parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, co
 parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
                                      const parapet_array_spec *specs, int count)
 {
-    return pp_outcome(pp_arrays_create(arrays, store, paths, specs, count, false));
+    PP_TURN turn = {0};
+    parapet_status status = pp_arrays_take_turn(&turn, arrays, store, count);
+    return status != PARAPET_OK ? status : pp_outcome(pp_arrays_create(arrays, store, paths, specs, count, false));
 }
 
 parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,

@@ -63,10 +63,13 @@ static void add_shards(pp_text *text, const pp_layout *layout)
 
 parapet_status parapet_array_layout_print(parapet_array *array, char **text)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_text out = {0};
     if (array == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_layout_print needs an array and a pointer for the text");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     *text = NULL;
     if (array->layout_failure != NULL)
         return pp_failure_put(array->layout_failure);

@@ -26,12 +26,14 @@ static parapet_status build_parts(parapet_array_parts *list, parapet_array *arra
 parapet_status parapet_array_parts_build(parapet_array_parts *list, parapet_array *array, int64_t displacement_bytes,
                                          MPI_Datatype filetype, void *data)
 {
+    PP_TURN turn = {0};
     parapet_status status;
     if (list != NULL)
         *list = (parapet_array_parts){0};
     if (list == NULL || array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_parts_build needs a list and an array");
-    pp_comm_complete(pp_store_comm(pp_array_store(array)));
+    if ((status = pp_turn_take(&turn, pp_store_comm(pp_array_store(array)), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     status = build_parts(list, array, displacement_bytes, filetype, data);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "the datatype does not become parts of array \"%s\"", pp_array_path(array));

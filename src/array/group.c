@@ -32,14 +32,22 @@ static parapet_status finish_handle(parapet_group **group, parapet_status status
 static parapet_status build_handle(parapet_group **group, parapet_store *store, const char *path)
 {
     parapet_status status;
-    if (group != NULL)
-        *group = NULL;
-    if (group == NULL || store == NULL)
+    if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a group needs a store and a pointer for its handle");
     if ((status = pp_allocate(group, sizeof **group)) != PARAPET_OK)
         return status;
     (*group)->store = store;
     return pp_path_normalize(path, &(*group)->path);
+}
+
+/* The turn of a call that makes a handle. */
+static parapet_status begin_handle(pp_turn *turn, parapet_group **group, const parapet_store *store)
+{
+    if (group != NULL)
+        *group = NULL;
+    if (store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a group needs a store and a pointer for its handle");
+    return pp_turn_take(turn, store->comm, PP_TURN_COLLECTIVE);
 }
 
 static parapet_status parse_node(parapet_group *group, const pp_node *node)
@@ -71,10 +79,12 @@ static parapet_status load_group(void *subject, const void *argument)
 
 parapet_status parapet_group_open(parapet_group **group, parapet_store *store, const char *path)
 {
-    parapet_status status = build_handle(group, store, path);
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_call call;
-    if (store == NULL)
-        return pp_outcome(status);
+    if ((status = begin_handle(&turn, group, store)) != PARAPET_OK)
+        return status;
+    status = build_handle(group, store, path);
     pp_call_init(&call, "group_open(%s)", path != NULL ? path : "");
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
         status = pp_group_rank0_do(*group, "opening a group", load_group, NULL);
@@ -115,10 +125,12 @@ static parapet_status create_group(void *subject, const void *attributes)
 parapet_status parapet_group_create(parapet_group **group, parapet_store *store, const char *path,
                                     const char *attributes)
 {
-    parapet_status status = build_handle(group, store, path);
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_call call;
-    if (store == NULL)
-        return pp_outcome(status);
+    if ((status = begin_handle(&turn, group, store)) != PARAPET_OK)
+        return status;
+    status = build_handle(group, store, path);
     pp_call_init(&call, "group_create(%s)", path != NULL ? path : "");
     pp_call_add_text(&call, "attributes", attributes);
     if (status == PARAPET_OK)
@@ -130,12 +142,15 @@ parapet_status parapet_group_create(parapet_group **group, parapet_store *store,
 
 parapet_status parapet_group_close(parapet_group **group)
 {
-    parapet_status status = PARAPET_OK;
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_comm *comm;
     pp_call call;
     if (group == NULL || *group == NULL)
         return PARAPET_OK;
     comm = (*group)->store->comm;
+    if ((status = pp_turn_take(&turn, comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "group_close(%s)", (*group)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin_at_once(comm, &call, PARAPET_OK);
@@ -241,10 +256,13 @@ static parapet_status set_attribute(void *group, const void *attribute)
 parapet_status parapet_group_attribute_set(parapet_group *group, const char *name, const char *json)
 {
     pp_attribute attribute = {.name = name, .json = json};
+    PP_TURN turn = {0};
     pp_call call;
     parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_attribute_set needs a group");
+    if ((status = pp_turn_take(&turn, group->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "group_attribute_set(%s)", group->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
@@ -254,7 +272,11 @@ parapet_status parapet_group_attribute_set(parapet_group *group, const char *nam
 
 parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_attribute_get needs a group");
+    if ((status = pp_turn_take(&turn, group->store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     return pp_outcome(pp_attributes_get(group->document.attributes, name, json));
 }

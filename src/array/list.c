@@ -74,21 +74,33 @@ static parapet_status share_nodes(listing *job)
     return pp_comm_agree(comm, "listing", pp_text_check(&job->entries));
 }
 
+static int tell_node(const char *entry, parapet_child_visitor child, void *context)
+{
+    int answer;
+    pp_callback_begin();
+    answer = child(context, entry + 1, (parapet_node_kind)(entry[0] - '0'));
+    pp_callback_end();
+    return answer;
+}
+
 static void tell_nodes(const listing *job, parapet_child_visitor child, void *context)
 {
     const char *entry = job->entries.data, *end = entry + job->entries.bytes;
     for (; entry < end; entry += strlen(entry) + 1)
-        if (child(context, entry + 1, (parapet_node_kind)(entry[0] - '0')) != 0)
+        if (tell_node(entry, child, context) != 0)
             return;
 }
 
 parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor child, void *context)
 {
     listing job = {.group = group};
+    PP_TURN turn = {0};
     pp_call call;
     parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a visitor");
+    if ((status = pp_turn_take(&turn, group->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "group_list(%s)", group->path);
     status = child != NULL ? pp_group_check_usable(group)
                            : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a visitor");

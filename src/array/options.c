@@ -215,11 +215,14 @@ static void print_unread(pp_text *out)
 
 parapet_status parapet_store_options_print(parapet_store *store, char **text)
 {
+    PP_TURN turn = {0};
     pp_text out = {0};
+    parapet_status status;
     size_t i;
     if (store == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_print needs a store and a pointer for the text");
-    pp_comm_complete(store->comm);
+    if ((status = pp_turn_take(&turn, store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     for (i = 0; i < option_table.count; i++)
         print_option(store, &option_rows[i], &out);
     print_unread(&out);

@@ -40,6 +40,7 @@ typedef struct batch {
     int path_count;
     pp_hold *holds;
     bool leads_alone; /* nobody but rank 0 publishes anything */
+    pp_turn turn;     /* of a public function */
 } batch;
 
 static void clear_batch(batch *all)
@@ -52,6 +53,7 @@ static void clear_batch(batch *all)
     pp_free(all->parts);
     pp_free(all->contexts);
     pp_free(all->arrays);
+    pp_turn_end(&all->turn);
 }
 
 static parapet_status build_batch(batch *all)
@@ -949,13 +951,15 @@ static parapet_status read_batch(batch *all)
 static parapet_status open_batch(batch *all, pp_direction direction, const parapet_array_parts *list, int count,
                                  const char *function)
 {
+    parapet_status status;
     if (count < 0 || (count > 0 && (list == NULL || list[0].array == NULL)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
     *all = (batch){
         .direction = direction, .list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
     if (count == 0)
         return PARAPET_OK;
-    pp_comm_complete(all->store->comm);
+    if ((status = pp_turn_take(&all->turn, all->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     choose_team(all);
     return PARAPET_OK;
 }

@@ -7,14 +7,6 @@
 #include "array/texts.h"
 #include "comm/topology.h"
 
-/* The ranks need not be together for this, but then nobody knows what the others have changed. */
-static parapet_status check_together(const parapet_array *array)
-{
-    return pp_comm_is_lost(array->store->comm)
-               ? pp_fail(PARAPET_ERR_TIMEOUT, "a deadline has passed, and the store can only be closed")
-               : PARAPET_OK;
-}
-
 /* What a local read is to read. */
 typedef struct local_wish {
     const parapet_part *parts;
@@ -36,7 +28,8 @@ static parapet_status read_wish(parapet_array *array, const local_wish *wish)
     pp_parts parts;
     pp_transfer_array only = {.context = &context, .parts = &parts};
     parapet_status status;
-    if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK ||
+    if ((status = pp_array_check_usable(array)) != PARAPET_OK ||
+        (status = pp_comm_check_together(array->store->comm)) != PARAPET_OK ||
         (status = pp_array_check_flushed(array)) != PARAPET_OK)
         return status;
     if (wish->texts != NULL)
@@ -64,8 +57,11 @@ static parapet_status look_again(parapet_array *array, parapet_status status)
 
 static parapet_status read_local(parapet_array *array, const local_wish *wish)
 {
-    parapet_status status;
-    pp_gate_enter(&array->guard->gate);
+    parapet_status status = pp_turn_check(array->store->comm);
+    if (status != PARAPET_OK)
+        return status;
+    if (!pp_gate_enter(&array->guard->gate))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is being closed by another thread", array->path);
     if ((status = look_again(array, read_wish(array, wish))) != PARAPET_OK)
         status = pp_fail_within(status, "cannot read array \"%s\"", array->path);
     pp_gate_leave(&array->guard->gate);

@@ -178,11 +178,13 @@ static parapet_status resize(parapet_array *array, const void *shape)
 
 parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
 {
+    PP_TURN turn = {0};
     pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_resize needs an array");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "resize(%s)", array->path);
     if (shape != NULL)
         pp_call_add_integers(&call, "shape", array->document.ndim, shape);

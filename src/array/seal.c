@@ -120,11 +120,13 @@ static parapet_status unseal(parapet_array *array, const void *argument)
 
 parapet_status parapet_array_unseal(parapet_array *array)
 {
+    PP_TURN turn = {0};
     pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_unseal needs an array");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "unseal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);

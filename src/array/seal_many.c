@@ -667,12 +667,14 @@ void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *f
 
 parapet_status parapet_array_seal(parapet_array *array)
 {
+    PP_TURN turn = {0};
     pp_hold hold = {0};
     pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_seal needs an array");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "seal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);

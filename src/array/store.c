@@ -238,6 +238,17 @@ static parapet_status keep_texts(parapet_store *store)
     return status;
 }
 
+/* The only place that calls the program's function. */
+static int report_progress(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    const parapet_store_options *given = &((const parapet_store *)context)->given;
+    int answer;
+    pp_callback_begin();
+    answer = given->progress(given->progress_context, done_bytes, total_bytes);
+    pp_callback_end();
+    return answer;
+}
+
 static parapet_status build_handle(parapet_store **made, const opening *how)
 {
     parapet_status status = pp_allocate(made, sizeof **made);
@@ -247,6 +258,8 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     (*made)->mode = how->mode;
     (*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
     (*made)->options = how->options;
+    (*made)->options.progress_context = *made;
+    pp_store_resume_progress(*made);
     (*made)->cost.holes = how->options.holes;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
@@ -429,11 +442,13 @@ static parapet_status check_no_handles(const parapet_store *store)
 /* A rank that closed alone would leave the others waiting for it for ever: so all close, or none. */
 parapet_status parapet_store_close(parapet_store **store)
 {
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (store == NULL || *store == NULL)
         return PARAPET_OK;
-    pp_comm_complete((*store)->comm);
+    if ((status = pp_turn_take(&turn, (*store)->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     status = check_no_handles(*store);
     if (!pp_comm_is_lost((*store)->comm)) {
         pp_call_init(&call, "store_close()");
@@ -441,6 +456,7 @@ parapet_status parapet_store_close(parapet_store **store)
     }
     if (status == PARAPET_ERR_ARGUMENT)
         return status;
+    pp_turn_end_all(&turn);
     free_store(*store);
     *store = NULL;
     return status;
@@ -449,10 +465,13 @@ parapet_status parapet_store_close(parapet_store **store)
 parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statistics *statistics)
 {
     const pp_counters *counters;
+    PP_TURN turn = {0};
+    parapet_status status;
     if (store == NULL || statistics == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_store_get_statistics needs a store and a pointer for the statistics");
-    pp_comm_complete(store->comm);
+    if ((status = pp_turn_take(&turn, store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     counters = &store->counters;
     *statistics = (parapet_statistics){
         .read_bytes = counters->read_bytes,
@@ -556,7 +575,7 @@ void pp_store_suspend_progress(parapet_store *store)
 
 void pp_store_resume_progress(parapet_store *store)
 {
-    store->options.progress = store->given.progress;
+    store->options.progress = store->given.progress != NULL ? report_progress : NULL;
 }
 
 int pp_store_handle_count(const parapet_store *store)

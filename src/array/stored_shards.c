@@ -59,15 +59,26 @@ bool pp_is_sparse(int64_t possible_count, int64_t stored_count)
     return possible_count > PP_SHARDS_WALKED_MOST && stored_count < possible_count / SPARSE_RATIO;
 }
 
+static int visit_box(const pp_box *box, parapet_box_visitor visitor, void *context)
+{
+    int answer;
+    pp_callback_begin();
+    answer = visitor(context, box->start, box->count);
+    pp_callback_end();
+    return answer;
+}
+
 parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visitor, void *context)
 {
+    PP_TURN turn = {0};
     pp_ranges shards = {0};
     parapet_status status;
     size_t i;
     int64_t number;
     if (array == NULL || visitor == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_list needs an array and a visitor");
-    pp_comm_complete(array->store->comm);
+    if ((status = pp_turn_take(&turn, array->store->comm, PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     if ((status = pp_array_check_usable(array)) != PARAPET_OK)
         return pp_outcome(status);
     shards.budget = &array->store->budget;
@@ -76,7 +87,7 @@ parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visi
         for (number = shards.list[i].first; number <= shards.list[i].last && status == PARAPET_OK; number++) {
             pp_box box;
             pp_tiling_shard_box(&array->layout.tiling, number, &box);
-            if (visitor(context, box.start, box.count) != 0)
+            if (visit_box(&box, visitor, context) != 0)
                 status = pp_fail(PARAPET_ERR_CANCELLED, "the visitor ended the listing");
         }
     pp_ranges_clear(&shards);

@@ -249,8 +249,14 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
                                         const parapet_checkpoint_options *options)
 {
     parapet_checkpoint_options given = options != NULL ? *options : (parapet_checkpoint_options){0};
-    parapet_status status = build_checkpoint(checkpoint, store, path);
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_call call;
+    if (checkpoint != NULL)
+        *checkpoint = NULL;
+    if ((status = pp_turn_take(&turn, store != NULL ? pp_store_comm(store) : NULL, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
+    status = build_checkpoint(checkpoint, store, path);
     if (store == NULL)
         return pp_outcome(status);
     pp_call_init(&call, "checkpoint_begin(%s)", path != NULL ? path : "");
@@ -295,13 +301,11 @@ static parapet_status check_sound(const parapet_checkpoint *checkpoint)
                                             (long long)checkpoint->commit.generation, checkpoint->path);
 }
 
-/* Completes what runs beside the program, too. */
-static parapet_status check_given(const parapet_checkpoint *checkpoint, const char *verb)
+static parapet_status take_turn(pp_turn *turn, const parapet_checkpoint *checkpoint, const char *verb)
 {
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_%s needs a checkpoint", verb);
-    pp_comm_complete(pp_store_comm(checkpoint->store));
-    return PARAPET_OK;
+    return pp_turn_take(turn, pp_store_comm(checkpoint->store), PP_TURN_COLLECTIVE);
 }
 
 static int compare_names(const void *one, const void *other)
@@ -450,9 +454,10 @@ parapet_status pp_checkpoint_fill(pp_filling *filling, const pp_call *call, para
 
 parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count)
 {
+    PP_TURN turn = {0};
     pp_filling filling;
     pp_call call;
-    parapet_status status = check_given(checkpoint, "put");
+    parapet_status status = take_turn(&turn, checkpoint, "put");
     if (status != PARAPET_OK)
         return pp_outcome(status);
     pp_checkpoint_call(&call, "put", checkpoint);
@@ -466,9 +471,10 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
 {
     pp_attribute attribute = {.name = name, .json = json};
     pp_json *changed = NULL;
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
-    if ((status = check_given(checkpoint, "attribute_set")) != PARAPET_OK)
+    if ((status = take_turn(&turn, checkpoint, "attribute_set")) != PARAPET_OK)
         return pp_outcome(status);
     pp_checkpoint_call(&call, "attribute_set", checkpoint);
     pp_attribute_add(&attribute, &call);
@@ -718,8 +724,9 @@ static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb
 
 parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)
 {
+    PP_TURN turn = {0};
     parapet_status status;
-    if ((status = check_given(checkpoint != NULL ? *checkpoint : NULL, "commit")) != PARAPET_OK ||
+    if ((status = take_turn(&turn, checkpoint != NULL ? *checkpoint : NULL, "commit")) != PARAPET_OK ||
         (status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
         return pp_outcome(status);
     if (status == PARAPET_OK)
@@ -732,7 +739,8 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
 
 parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
 {
-    parapet_status status = PARAPET_OK;
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_sentence before;
     pp_comm *comm;
     bool is_lost;
@@ -740,7 +748,8 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
         return PARAPET_OK;
     pp_sentence_take(&before);
     comm = pp_store_comm((*checkpoint)->store);
-    pp_comm_complete(comm);
+    if ((status = pp_turn_take(&turn, comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     is_lost = pp_comm_is_lost(comm);
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;

@@ -462,11 +462,14 @@ static parapet_status check_call(collecting *self, const char *path)
 
 static void tell(const collecting *self, parapet_removal_visitor removal, void *context)
 {
+    bool has_ended = removal == NULL;
     size_t i;
-    for (i = 0; removal != NULL && i < pp_word_list_count(&self->found); i++) {
+    for (i = 0; i < pp_word_list_count(&self->found) && !has_ended; i++) {
         int why = pp_word_list_number(&self->found, i);
-        if (why != REASON_STAYS && removal(context, pp_word_list_text(&self->found, i), reason_words[why]) != 0)
-            return;
+        pp_callback_begin();
+        has_ended =
+            why != REASON_STAYS && removal(context, pp_word_list_text(&self->found, i), reason_words[why]) != 0;
+        pp_callback_end();
     }
 }
 
@@ -481,10 +484,13 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
 {
     collecting self = {.store = store, .is_dry = dry_run};
     pp_rank0_task task = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_word_list_init(&self.found, pp_store_budget(store), "the list of what is collected");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "dry_run", dry_run);

@@ -376,8 +376,14 @@ parapet_status parapet_restore_open(parapet_restore **restore, parapet_store *st
                                     int64_t generation)
 {
     search self = {.wanted = generation, .below = INT64_MAX};
-    parapet_status status = build_restore(restore, store, path);
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_call call;
+    if (restore != NULL)
+        *restore = NULL;
+    if ((status = pp_turn_take(&turn, store != NULL ? pp_store_comm(store) : NULL, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
+    status = build_restore(restore, store, path);
     if (store == NULL)
         return pp_outcome(status);
     pp_call_init(&call, "restore_open(%s)", path != NULL ? path : "");
@@ -434,11 +440,13 @@ static parapet_status list_wanted(const parapet_restore *restore, const parapet_
 parapet_status parapet_restore_get(parapet_restore *restore, const parapet_checkpoint_item *items, int count)
 {
     parapet_array_parts *list = NULL;
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (restore == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_get needs a restore");
-    pp_comm_complete(pp_store_comm(restore->store));
+    if ((status = pp_turn_take(&turn, pp_store_comm(restore->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     init_call(&call, "get", restore);
     pp_call_add_integer(&call, "count", count);
     status = list_wanted(restore, items, count, &list);
@@ -460,15 +468,23 @@ void pp_generation_verify(parapet_store *store, const char *path, int64_t number
 
 parapet_status parapet_restore_attribute_get(parapet_restore *restore, const char *name, char **json)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (restore == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_attribute_get needs a restore");
+    if ((status = pp_turn_take(&turn, pp_store_comm(restore->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     return pp_outcome(pp_attributes_get(restore->attributes, name, json));
 }
 
 parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restore_info *info)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (restore == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_get_info needs a restore and a pointer for the result");
+    if ((status = pp_turn_take(&turn, pp_store_comm(restore->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     *info = (parapet_restore_info){
         .generation = restore->commit.generation,
         .path = restore->group_path,
@@ -482,9 +498,13 @@ parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restor
 
 parapet_status parapet_restore_get_array_info(parapet_restore *restore, int index, parapet_array_info *info)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (restore == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_restore_get_array_info needs a restore and a pointer for the result");
+    if ((status = pp_turn_take(&turn, pp_store_comm(restore->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     if (index < 0 || index >= (int)restore->commit.array_count)
         return pp_fail(PARAPET_ERR_ARGUMENT, "generation \"%s\" has no array number %d, counted from 0: it has %d",
                        restore->group_path, index, (int)restore->commit.array_count);
@@ -493,10 +513,13 @@ parapet_status parapet_restore_get_array_info(parapet_restore *restore, int inde
 
 parapet_status parapet_restore_close(parapet_restore **restore)
 {
-    parapet_status status = PARAPET_OK, closed;
+    PP_TURN turn = {0};
+    parapet_status status, closed;
     pp_call call;
     if (restore == NULL || *restore == NULL)
         return PARAPET_OK;
+    if ((status = pp_turn_take(&turn, pp_store_comm((*restore)->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     init_call(&call, "close", *restore);
     if (!pp_comm_is_lost(pp_store_comm((*restore)->store)))
         status = pp_comm_begin_at_once(pp_store_comm((*restore)->store), &call, PARAPET_OK);
@@ -572,24 +595,36 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
     return status;
 }
 
+static void tell(const listing *job, parapet_generation_visitor generation, void *context)
+{
+    bool has_ended = false;
+    size_t i;
+    for (i = 0; i < job->count && !has_ended; i++) {
+        pp_callback_begin();
+        has_ended = generation(context, job->numbers[i], job->groups[i]) != 0;
+        pp_callback_end();
+    }
+}
+
 parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, parapet_generation_visitor generation,
                                        void *context)
 {
     listing job = {.store = store};
     pp_rank0_task task = {.subject = &job, .work = list_generations, .print = print_listing, .adopt = adopt_listing};
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
-    size_t i;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs a store");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "checkpoint_list(%s)", path != NULL ? path : "");
     if ((status = pp_path_normalize(path, &job.path)) == PARAPET_OK && generation == NULL)
         status = pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs a visitor");
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = pp_rank0_do(pp_store_comm(store), "listing checkpoints", &task);
-    for (i = 0; status == PARAPET_OK && i < job.count; i++)
-        if (generation(context, job.numbers[i], job.groups[i]) != 0)
-            break;
+    if (status == PARAPET_OK)
+        tell(&job, generation, context);
     pp_paths_free(job.groups, job.count);
     pp_free(job.numbers);
     pp_free(job.path);

@@ -100,13 +100,14 @@ parapet_status parapet_checkpoint_start(parapet_request **request, parapet_check
 {
     static const pp_startable startable = {.run = run_job, .clear = clear_job, .job_bytes = sizeof(job)};
     parapet_request *made = NULL;
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (request == NULL || checkpoint == NULL || *checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_checkpoint_start needs a checkpoint and a pointer for the request");
     *request = NULL;
-    if ((status = pp_request_enter((*checkpoint)->store)) != PARAPET_OK)
+    if ((status = pp_turn_take(&turn, pp_store_comm((*checkpoint)->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
         return status;
     if (generation != NULL)
         *generation = (*checkpoint)->commit.generation;

@@ -337,11 +337,15 @@ static parapet_status tell(const removing *self, parapet_status status, parapet_
                            void *context)
 {
     pp_failure failure = {0};
+    bool has_ended = visitor == NULL;
     size_t i;
     pp_failure_take(&failure, status);
-    for (i = 0; visitor != NULL && i < self->gone; i++)
-        if (visitor(context, pp_removal_path(&self->found, i), kind_words[pp_removal_kind_of(&self->found, i)]) != 0)
-            break;
+    for (i = 0; i < self->gone && !has_ended; i++) {
+        const char *kind = kind_words[pp_removal_kind_of(&self->found, i)];
+        pp_callback_begin();
+        has_ended = visitor(context, pp_removal_path(&self->found, i), kind) != 0;
+        pp_callback_end();
+    }
     return pp_failure_put(&failure);
 }
 
@@ -427,10 +431,13 @@ parapet_status parapet_store_remove(parapet_store *store, const char *path, int 
                                     parapet_removal_visitor visitor, void *context)
 {
     removing self = {0};
+    PP_TURN turn = {0};
     parapet_status status, checked;
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_remove needs a store");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "remove(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "recursive", recursive);
     pp_call_add_integer(&call, "dry_run", dry_run);

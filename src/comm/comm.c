@@ -12,7 +12,7 @@ parapet_status pp_comm_build_alone(pp_comm **comm)
     if (status != PARAPET_OK)
         return status;
     (*comm)->size = 1;
-    pp_beside_init(&(*comm)->beside);
+    pp_call_turns_init(&(*comm)->turns);
     (void)snprintf((*comm)->host, sizeof(*comm)->host, "this host");
     return PARAPET_OK;
 }
@@ -21,7 +21,7 @@ void pp_comm_free(pp_comm *comm)
 {
     if (comm == NULL)
         return;
-    pp_beside_clear(&comm->beside);
+    pp_call_turns_clear(&comm->turns);
     pp_free(comm->near);
     if (comm->ops != NULL)
         comm->ops->free(comm);
@@ -130,6 +130,15 @@ static void check_deadline(pp_comm *comm)
     (void)snprintf(sentence, sizeof sentence, "rank %d did not arrive at %s within %g s (deadline_seconds)", whom,
                    comm->endpoint.verdict.call, comm->deadline_seconds);
     pp_endpoint_give_up(&comm->endpoint, PARAPET_ERR_TIMEOUT, sentence);
+}
+
+parapet_status pp_comm_check_together(const pp_comm *comm)
+{
+    if (!comm->is_lost)
+        return PARAPET_OK;
+    return comm->ops->is_running()
+               ? pp_fail(PARAPET_ERR_TIMEOUT, "a deadline has passed, and the store can only be closed")
+               : pp_fail(PARAPET_ERR_MPI, "MPI was finalised while the store was open, and it can only be closed");
 }
 
 static parapet_status refuse_finalized(pp_comm *comm)
@@ -274,9 +283,10 @@ parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_st
 {
     news told = {.least = *least, .common = *common};
     parapet_status status;
-    pp_comm_complete(comm);
     comm->call = *call;
     comm->is_late = false;
+    if (comm->turns.refusal != NULL)
+        mine = pp_fail(PARAPET_ERR_ARGUMENT, "%s: %s", call->words, comm->turns.refusal);
     status = agree(comm, NULL, mine, &told);
     *least = told.least;
     *common = told.common;

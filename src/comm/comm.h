@@ -38,6 +38,10 @@ void pp_comm_set_deadline(pp_comm *comm, double seconds);
 /* A deadline has passed: the ranks are no longer in step, and every agreement fails at once. */
 bool pp_comm_is_lost(const pp_comm *comm);
 
+/* [local] The ranks need not be together for a local read, but if they are lost, nobody knows what the others have
+ * changed. */
+parapet_status pp_comm_check_together(const pp_comm *comm);
+
 /* Whether the deadline has passed since that time of pp_clock_seconds. */
 bool pp_comm_is_overdue(const pp_comm *comm, double since);
 
@@ -49,8 +53,40 @@ typedef struct pp_stranded {
 
 void pp_comm_strand(pp_comm *comm, pp_stranded *memory);
 
-/* [local] Waits for the call that runs beside the program (beside.h), unless the caller is that call. Whatever begins
- * does so; whoever looks at what belongs to the communicator before that, or without beginning, does so first. */
+/* The turn of a call on a store: see turn.h. */
+typedef enum pp_turn_kind { PP_TURN_LOCAL, PP_TURN_COLLECTIVE } pp_turn_kind;
+
+typedef struct pp_turn {
+    pp_comm *comm; /* NULL: none was taken, or it has ended */
+    struct pp_turn *outer;
+    pp_turn_kind kind;
+    bool is_outermost; /* of this thread, on this communicator */
+    bool is_guest;     /* lent by a call that is in a callback */
+    bool is_refused;   /* when the call begins, on all ranks */
+    int callbacks;     /* that this thread is in, if it is the outermost */
+} pp_turn;
+
+/* A turn that ends with the block, however that is left. */
+#define PP_TURN __attribute__((cleanup(pp_turn_end))) pp_turn
+
+/* [local] Every public function on a store begins with this, before it looks at its handle: waits for the turn, or
+ * refuses. After a failure there is none, and the function returns at once, also if it is collective: there is
+ * nothing that could be agreed on. comm NULL: there is none. */
+parapet_status pp_turn_take(pp_turn *turn, pp_comm *comm, pp_turn_kind kind);
+void pp_turn_end(pp_turn *turn);     /* takes one that has ended */
+void pp_turn_end_all(pp_turn *turn); /* before the communicator is freed: whoever waits for a turn is refused */
+
+/* [local] For what takes no turn: refuses in a callback of a call on this store. */
+parapet_status pp_turn_check(const pp_comm *comm);
+
+/* [local] Refuses to wait for what was started by the process that this one was forked from. */
+parapet_status pp_turn_check_process(pp_comm *comm);
+
+/* [local] Around every call of a function of the program. */
+void pp_callback_begin(void);
+void pp_callback_end(void);
+
+/* [local] Waits for the call that runs beside the program, unless the caller is that call. */
 void pp_comm_complete(pp_comm *comm);
 
 /* What a rank is about to do: words for messages, the arguments that must be equal on all ranks, and a digest of all

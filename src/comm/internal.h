@@ -4,10 +4,10 @@
 
 #include <stdatomic.h>
 
-#include "comm/beside.h"
 #include "comm/comm.h"
 #include "comm/endpoint.h"
 #include "comm/exchange.h"
+#include "comm/turn.h"
 #include "comm/wait.h"
 
 /* Bytes of one step of pp_comm_share. */
@@ -45,7 +45,8 @@ struct pp_comm {
     int near_count;
     uint64_t nonce; /* lives here, where other processes look for it */
     double deadline_seconds;
-    pp_beside beside;
+    pp_call_turns turns;
+    bool has_any_thread; /* each of them may call MPI */
     atomic_bool is_lost; /* threads that read locally ask for it */
     bool is_late;        /* an exchange of this call was given up; the next agreement finds out who is missing */
     pp_call call;        /* the one that began last */

@@ -153,7 +153,8 @@ static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
     self->mpi_comm = duplicate;
     *made = comm = &self->base;
     comm->ops = &mpi_ops;
-    pp_beside_init(&comm->beside);
+    pp_call_turns_init(&comm->turns);
+    comm->has_any_thread = pp_comm_allows_any_thread();
     MPI_Comm_rank(duplicate, &comm->rank);
     MPI_Comm_size(duplicate, &comm->size);
     MPI_Get_processor_name(host, &length);

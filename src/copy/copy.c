@@ -80,18 +80,38 @@ static parapet_status check_names(const parapet_copy_request *request, parapet_n
                    request->source_path);
 }
 
+/* Of the stores of a copy. That of the target comes first: the ranks that have it make the call. */
+typedef struct copy_turns {
+    pp_turn target, source, temporary;
+} copy_turns;
+
+static void end_turns(copy_turns *turns)
+{
+    pp_turn_end(&turns->temporary);
+    pp_turn_end(&turns->source);
+    pp_turn_end(&turns->target);
+}
+
+static parapet_status take_turns(copy_turns *turns, const parapet_copy_request *request, const char *verb)
+{
+    parapet_status status;
+    if (request == NULL || request->source == NULL || request->target == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs a request with a source and a target", verb);
+    if ((status = pp_turn_take(&turns->target, pp_store_comm(request->target), PP_TURN_COLLECTIVE)) != PARAPET_OK ||
+        (status = pp_turn_take(&turns->source, pp_store_comm(request->source), PP_TURN_COLLECTIVE)) != PARAPET_OK ||
+        request->temporary == NULL)
+        return status;
+    return pp_turn_take(&turns->temporary, pp_store_comm(request->temporary), PP_TURN_COLLECTIVE);
+}
+
 /* [collective] */
-static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_status mine,
-                            parapet_node_kind *kind)
+static parapet_status begin(copy_turns *turns, const parapet_copy_request *request, const char *verb,
+                            parapet_status mine, parapet_node_kind *kind)
 {
     parapet_status status;
     pp_call call;
-    if (request == NULL || request->source == NULL || request->target == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs a request with a source and a target", verb);
-    pp_comm_complete(pp_store_comm(request->source));
-    pp_comm_complete(pp_store_comm(request->target));
-    if (request->temporary != NULL)
-        pp_comm_complete(pp_store_comm(request->temporary));
+    if ((status = take_turns(turns, request, verb)) != PARAPET_OK)
+        return status;
     describe_call(request, verb, &call);
     if (mine == PARAPET_OK)
         mine = check_request(request);
@@ -189,7 +209,8 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
 {
     pp_copy_totals totals = {0};
     parapet_node_kind kind;
-    parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
+    __attribute__((cleanup(end_turns))) copy_turns turns = {0};
+    parapet_status status = begin(&turns, request, "copy", PARAPET_OK, &kind);
     if (status != PARAPET_OK)
         return pp_outcome(status);
     status = add_up(request, copy_without_deadline(request, kind, &totals), &totals);
@@ -210,7 +231,8 @@ parapet_status parapet_copy_request_plan_print(const parapet_copy_request *reque
 {
     pp_text words = {0};
     parapet_node_kind kind;
-    parapet_status status = begin(request, "copy_explain", check_printing(as_json, text), &kind);
+    __attribute__((cleanup(end_turns))) copy_turns turns = {0};
+    parapet_status status = begin(&turns, request, "copy_explain", check_printing(as_json, text), &kind);
     if (text != NULL)
         *text = NULL;
     if (svg != NULL)

@@ -394,6 +394,7 @@ static parapet_status outline_and_write_undisturbed(file_writing *work, char **l
 
 parapet_status parapet_file_write(const parapet_file_request *request, char **left_out)
 {
+    PP_TURN turn = {0};
     file_writing work = {.request = request};
     pp_failure failure = {0};
     parapet_status status;
@@ -403,7 +404,8 @@ parapet_status parapet_file_write(const parapet_file_request *request, char **le
     if (request == NULL || request->source == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_file_write needs a request with a source");
     work.comm = pp_store_comm(request->source);
-    pp_comm_complete(work.comm);
+    if ((status = pp_turn_take(&turn, work.comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     describe(request, &call);
     if ((status = pp_comm_begin(work.comm, &call, check(&work))) == PARAPET_OK)
         status = outline_and_write_undisturbed(&work, left_out);

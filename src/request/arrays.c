@@ -119,6 +119,7 @@ static parapet_status start(parapet_request **request, const wish *asked, const 
 {
     static const pp_startable startable = {.run = run_job, .clear = clear_job, .job_bytes = sizeof(job)};
     parapet_request *made = NULL;
+    PP_TURN turn = {0};
     parapet_store *store;
     parapet_status status;
     pp_call call;
@@ -126,7 +127,7 @@ static parapet_status start(parapet_request **request, const wish *asked, const 
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array and a pointer for the request", function);
     *request = NULL;
     store = pp_array_store(asked->list[0].array);
-    if ((status = pp_request_enter(store)) != PARAPET_OK)
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
         return status;
     name_call(asked, &call);
     if ((status = pp_request_build(&made, store, &startable)) == PARAPET_OK)

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "array/store.h"
-#include "comm/beside.h"
+#include "comm/turn.h"
 
 struct parapet_request {
     parapet_store *store;
@@ -12,21 +12,6 @@ struct parapet_request {
     pp_failure outcome;
     atomic_bool is_done;
 };
-
-static parapet_status refuse_beside(const parapet_store *store, const char *verb)
-{
-    if (!pp_comm_is_beside(pp_store_comm(store)))
-        return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_ARGUMENT, "a request cannot be %s in a callback of its own store", verb);
-}
-
-parapet_status pp_request_enter(parapet_store *store)
-{
-    parapet_status status = refuse_beside(store, "started");
-    if (status == PARAPET_OK)
-        pp_comm_complete(pp_store_comm(store));
-    return status;
-}
 
 parapet_status pp_request_build(parapet_request **request, parapet_store *store, const pp_startable *call)
 {
@@ -56,8 +41,11 @@ static void free_request(parapet_request *request)
 static void run_request(void *context)
 {
     parapet_request *request = context;
-    pp_failure_take(&request->outcome, request->call.run(request->job));
+    pp_turn turn;
+    parapet_status status = pp_turn_take(&turn, pp_store_comm(request->store), PP_TURN_COLLECTIVE);
+    pp_failure_take(&request->outcome, status == PARAPET_OK ? request->call.run(request->job) : status);
     request->call.clear(request->job);
+    pp_turn_end(&turn);
     /* From here on it may be freed. */
     atomic_store(&request->is_done, true);
 }
@@ -95,7 +83,7 @@ parapet_status parapet_request_test(parapet_request *request, int *is_done)
     if (request == NULL || is_done == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_request_test needs a request and a pointer for the result");
     *is_done = atomic_load(&request->is_done);
-    return pp_outcome(PARAPET_OK);
+    return pp_outcome(*is_done ? PARAPET_OK : pp_turn_check_process(pp_store_comm(request->store)));
 }
 
 parapet_status parapet_request_wait(parapet_request **request)
@@ -105,7 +93,10 @@ parapet_status parapet_request_wait(parapet_request **request)
     if (request == NULL || *request == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_request_wait needs a request");
     waited = *request;
-    if ((status = refuse_beside(waited->store, "waited for")) != PARAPET_OK)
+    if ((status = pp_turn_check(pp_store_comm(waited->store))) != PARAPET_OK)
+        return status;
+    if (!atomic_load(&waited->is_done) &&
+        (status = pp_turn_check_process(pp_store_comm(waited->store))) != PARAPET_OK)
         return status;
     if (!atomic_load(&waited->is_done)) /* else a newer one may run */
         pp_comm_complete(pp_store_comm(waited->store));

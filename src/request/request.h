@@ -1,8 +1,9 @@
 /* request.h - calls that were started: the program goes on while they run.
  *
- * A start is a collective call like any other. It completes what runs beside the program, checks and copies what it
- * was given, and begins: whatever is wrong up to here, all ranks are told, and there is no request. Then the call
- * itself runs beside the program (comm/beside.h), and the status that it returns is that of the wait. */
+ * A start is a collective call like any other. It waits for its turn, and so for what runs beside the program, checks
+ * and copies what it was given, and begins: whatever is wrong up to here, all ranks are told, and there is no
+ * request. Then the call itself runs beside the program (comm/turn.h), and the status that it returns is that of the
+ * wait. */
 #ifndef PARAPET_REQUEST_REQUEST_H
 #define PARAPET_REQUEST_REQUEST_H
 
@@ -19,10 +20,6 @@ typedef struct pp_startable {
     void (*finish)(void *job, parapet_status status);
     size_t job_bytes;
 } pp_startable;
-
-/* [local] The first thing that a start does: completes what runs beside the program. Refuses within that: the
- * callback of a request would wait for itself. */
-parapet_status pp_request_enter(parapet_store *store);
 
 /* [local] A request with a job, which is zero. Start or drop it. */
 parapet_status pp_request_build(parapet_request **request, parapet_store *store, const pp_startable *call);

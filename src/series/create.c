@@ -160,6 +160,7 @@ static parapet_status check(parapet_series **series, pp_series_making *making, p
 parapet_status parapet_series_create(parapet_series **series, parapet_store *store, const char *path,
                                      const parapet_series_spec *spec)
 {
+    PP_TURN turn = {0};
     pp_series_making making = {0};
     parapet_status status;
     pp_call call;
@@ -167,6 +168,8 @@ parapet_status parapet_series_create(parapet_series **series, parapet_store *sto
         *series = NULL;
     if (series == NULL || store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a pointer for its handle");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "series_create(%s)", path != NULL ? path : "");
     if (spec != NULL)
         pp_series_spec_add(spec, &call);

@@ -193,12 +193,15 @@ static parapet_status open_series(parapet_series *series, parapet_beyond beyond)
 
 parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path)
 {
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (series != NULL)
         *series = NULL;
     if (series == NULL || store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a pointer for its handle");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "series_open(%s)", path != NULL ? path : "");
     if ((status = pp_series_build(series, store, path)) == PARAPET_OK)
         status = pp_store_check_writable(store);
@@ -232,12 +235,15 @@ static parapet_status repair_series(parapet_series *series, parapet_beyond beyon
 
 parapet_status parapet_series_repair(parapet_store *store, const char *path, parapet_beyond beyond)
 {
+    PP_TURN turn = {0};
     parapet_series *series = NULL;
     pp_failure failure = {0};
     parapet_status status, closed;
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_repair needs a store");
+    if ((status = pp_turn_take(&turn, pp_store_comm(store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "series_repair(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "beyond", beyond);
     if ((status = pp_series_build(&series, store, path)) == PARAPET_OK)

@@ -42,10 +42,13 @@ static void print_loss(const parapet_series *series, pp_text *text)
 
 parapet_status parapet_series_print(parapet_series *series, char **text)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     pp_text words = {0};
     if (series == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_print needs a series and a pointer for the text");
-    pp_comm_complete(pp_store_comm(series->store));
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     pp_text_add(&words, "Series \"%s\": %d arrays that grow along \"%s\".\n", series->path, series->count,
                 series->dimension);
     print_place(series, &words);

@@ -83,11 +83,13 @@ void pp_series_append_call(pp_call *call, const char *verb, const parapet_series
 
 parapet_status parapet_series_append(parapet_series *series, double coordinate, const parapet_step *steps)
 {
+    PP_TURN turn = {0};
     pp_series_step step = {0};
     parapet_status status;
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a series");
-    pp_comm_complete(pp_store_comm(series->store));
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     status = pp_series_append_step(series, coordinate, &step, pp_series_prepare(series, steps, &step));
     pp_series_step_clear(&step);
     return pp_outcome(status);
@@ -101,11 +103,13 @@ static parapet_status flush(parapet_series *series)
 
 parapet_status parapet_series_flush(parapet_series *series)
 {
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_flush needs a series");
-    pp_comm_complete(pp_store_comm(series->store));
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     pp_call_init(&call, "series_flush(%s)", series->path);
     if ((status = pp_comm_begin(pp_store_comm(series->store), &call, check_usable(series))) == PARAPET_OK)
         status = flush(series);
@@ -151,6 +155,7 @@ static parapet_status check_no_requests(const parapet_series *series)
 /* Some ranks may have waited, and others not: all close, or none. */
 parapet_status parapet_series_close(parapet_series **series)
 {
+    PP_TURN turn = {0};
     parapet_status status, closed;
     pp_failure failure = {0};
     pp_comm *comm;
@@ -158,7 +163,8 @@ parapet_status parapet_series_close(parapet_series **series)
     if (series == NULL || *series == NULL)
         return PARAPET_OK;
     comm = pp_store_comm((*series)->store);
-    pp_comm_complete(comm);
+    if ((status = pp_turn_take(&turn, comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
+        return status;
     status = check_no_requests(*series);
     if (!pp_comm_is_lost(comm)) {
         pp_call_init(&call, "series_close(%s)", (*series)->path);
@@ -176,9 +182,12 @@ parapet_status parapet_series_close(parapet_series **series)
 
 parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (series == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_get_info needs a series and a pointer for the result");
-    pp_comm_complete(pp_store_comm(series->store));
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     *info = (parapet_series_info){
         .path = series->path,
         .dimension = series->dimension,
@@ -195,9 +204,13 @@ parapet_status parapet_series_get_info(parapet_series *series, parapet_series_in
 
 parapet_status parapet_series_get_array_info(parapet_series *series, int index, parapet_array_info *info)
 {
+    PP_TURN turn = {0};
+    parapet_status status;
     if (series == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_series_get_array_info needs a series and a pointer for the result");
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_LOCAL)) != PARAPET_OK)
+        return status;
     if (index < 0 || index >= series->count)
         return pp_fail(PARAPET_ERR_ARGUMENT, "series \"%s\" has no array number %d, counted from 0: it has %d",
                        series->path, index, series->count);

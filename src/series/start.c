@@ -66,6 +66,7 @@ parapet_status parapet_series_start_append(parapet_request **request, parapet_se
     static const pp_startable startable = {
         .run = run_job, .clear = clear_job, .finish = finish_job, .job_bytes = sizeof(job)};
     parapet_request *made = NULL;
+    PP_TURN turn = {0};
     parapet_status status;
     pp_call call;
     job *self;
@@ -73,7 +74,7 @@ parapet_status parapet_series_start_append(parapet_request **request, parapet_se
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_series_start_append needs a series and a pointer for the request");
     *request = NULL;
-    if ((status = pp_request_enter(series->store)) != PARAPET_OK)
+    if ((status = pp_turn_take(&turn, pp_store_comm(series->store), PP_TURN_COLLECTIVE)) != PARAPET_OK)
         return status;
     pp_series_append_call(&call, "series_start_append", series, coordinate);
     if ((status = pp_request_build(&made, series->store, &startable)) == PARAPET_OK) {

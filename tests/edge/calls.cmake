@@ -1,0 +1,30 @@
+# Where calls meet callbacks, threads, processes and the end of a program. Included by the CMakeLists.txt of this folder.
+set(gate_presets mpich)
+set(nightly_presets openmpi)
+
+if(NOT PARAPET_FLAVOUR STREQUAL "serial")
+  set(edge_headers ${PROJECT_SOURCE_DIR}/include/parapet.h ${PROJECT_SOURCE_DIR}/include/parapet_plan.h)
+  set(edge_rows ${CMAKE_CURRENT_BINARY_DIR}/calls_rows.c)
+  add_custom_command(
+    OUTPUT ${edge_rows}
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_make.py ${edge_rows} ${edge_headers}
+    DEPENDS calls_make.py ${edge_headers} VERBATIM)
+  add_executable(edge_calls_table calls_table.c ${edge_rows})
+  target_include_directories(edge_calls_table PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(edge_calls_table PRIVATE parapet MPI::MPI_C pthread)
+
+  # parapet_edge_calls(name command...): a test with the launcher in its environment.
+  function(parapet_edge name)
+    add_test(NAME ${name} COMMAND ${ARGN})
+    parapet_label(${name} gate)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${launched_processors} SKIP_RETURN_CODE 77 ENVIRONMENT
+      "MPIEXEC=${MPIEXEC_EXECUTABLE};${launcher_environment};PYTHONDONTWRITEBYTECODE=1")
+  endfunction()
+  add_executable(edge_calls_threads calls_threads.c)
+  target_link_libraries(edge_calls_threads PRIVATE parapet harness_ranks MPI::MPI_C pthread)
+  foreach(ranks 1 2)
+    parapet_edge_calls(edge_A7_calls_threads_${ranks} ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:edge_calls_threads>)
+    parapet_edge_calls(edge_A6_calls_table_${ranks} Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_table.py
+                 $<TARGET_FILE:edge_calls_table> ${ranks})
+  endforeach()
+endif()
