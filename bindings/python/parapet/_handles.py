@@ -6,7 +6,10 @@ closes what is still open when it is closed itself. In a store of one process, w
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,8 +38,15 @@ class Session:
         self.handle, self.comm, self.progress = handle, comm, progress
         self.is_shared = comm is not None
         self.has_parted = False
+        self.process = os.getpid()
+        self.readers = threading.Condition()  # held to use Handle.readers
         self.opened: dict[int, Handle] = {}
         self.running: Any = None  # the handle of the request that was started last, until it is known to be done
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked from the one that opened the store, which closes it."""
+        return self.process != os.getpid()
 
     def check(self, status: int) -> None:
         """Raises what a collective call has come to."""
@@ -64,10 +74,12 @@ class Session:
 class Handle:
     """A pointer to something of the library, and the function that closes it."""
 
-    __slots__ = ("pointer", "session", "what", "_close", "__weakref__")
+    __slots__ = ("pointer", "session", "what", "readers", "closing", "_close", "__weakref__")
 
     def __init__(self, pointer: Any, session: Session, close: Close, what: str) -> None:
         self.pointer, self.session, self._close, self.what = pointer, session, close, what
+        self.readers = 0  # threads that read locally
+        self.closing: int | None = None  # the thread that closes it
         session.opened[id(self)] = self
 
     def get(self) -> Any:
@@ -77,6 +89,36 @@ class Handle:
         if self.session.has_parted:
             raise MPIError(f"{self.what}: the ranks of its store have parted after a failure; open the store again")
         return self.pointer[0]
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Any]:
+        """What C takes for a local read, on any thread: it is not freed before the read has ended."""
+        session = self.session
+        with session.readers:
+            if self.closing is not None:
+                raise ArgumentError(f"{self.what} is being closed by another thread")
+            pointer = self.get()
+            self.readers += 1
+        try:
+            yield pointer
+        finally:
+            with session.readers:
+                self.readers -= 1
+                session.readers.notify_all()
+
+    def _call_close(self, pointer: Any) -> int:
+        """Closes it in C, when nobody reads: further reads are refused. A callback of that is refused by C."""
+        changed, here = self.session.readers, threading.get_ident()
+        with changed:
+            changed.wait_for(lambda: self.closing in (None, here))
+            before, self.closing = self.closing, here
+            changed.wait_for(lambda: self.readers == 0)
+        try:
+            return self._close(pointer) if pointer[0] != c.ffi.NULL else 0
+        finally:
+            with changed:
+                self.closing = before
+                changed.notify_all()
 
     def forget(self) -> None:
         """After C has freed it."""
@@ -88,10 +130,10 @@ class Handle:
         pointer = self.pointer
         if pointer is None:
             return
-        if self.session.has_parted:
+        if self.session.has_parted or self.session.is_inherited:
             self.forget()
             return
-        status = self._close(pointer)
+        status = self._call_close(pointer)
         if pointer[0] == c.ffi.NULL:
             self.forget()
         self.session.check(status)
@@ -100,7 +142,8 @@ class Handle:
         """Closes it after a failure."""
         pointer = self.pointer
         if pointer is not None:
-            self.session.settle(lambda: self._close(pointer))
+            if not self.session.is_inherited:
+                self.session.settle(lambda: self._call_close(pointer))
             self.forget()
 
 

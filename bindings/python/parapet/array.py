@@ -232,7 +232,8 @@ class Array(Owner):
                           out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
         """[local] Reads points as `read_points` does, on this rank alone."""
         prepared = CPoints(points, out, self, True)
-        check(c.lib.parapet_array_read_points_local(self._handle.get(), prepared.pointer))
+        with self._handle.reading() as array:
+            check(c.lib.parapet_array_read_points_local(array, prepared.pointer))
         return prepared.data
 
     def write_runs(self, starts: numpy.typing.ArrayLike, data: numpy.typing.ArrayLike,
@@ -258,7 +259,8 @@ class Array(Owner):
                         out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
         """[local] Reads runs as `read_runs` does, on this rank alone."""
         prepared = CRuns((starts, lengths), out, self, True)
-        check(c.lib.parapet_array_read_runs_local(self._handle.get(), prepared.pointer))
+        with self._handle.reading() as array:
+            check(c.lib.parapet_array_read_runs_local(array, prepared.pointer))
         return prepared.data
 
     def _transfer_listed(self, call: Any, kind: Any, listed: Any, data: Any,
@@ -281,7 +283,8 @@ class Array(Owner):
         option of the store.
         """
         part = self._part_to_read(start, count, out)
-        status = self._boxes.read_local_into(self._handle.get(), part.start, part.data)
+        with self._handle.reading() as array:
+            status = self._boxes.read_local_into(array, part.start, part.data)
         if status is None:
             self.read_parts_local([part])
         else:
@@ -291,7 +294,8 @@ class Array(Owner):
     def read_parts_local(self, parts: Iterable[Part]) -> None:
         """[local] Reads any number of parts, as `read_local` reads one."""
         prepared = CParts(parts, True, self.dtype)
-        check(c.lib.parapet_array_read_local(self._handle.get(), prepared.pointer, prepared.count))
+        with self._handle.reading() as array:
+            check(c.lib.parapet_array_read_local(array, prepared.pointer, prepared.count))
 
     def read_texts(self, start: Sequence[int] | int | None = None,
                    count: Extents | None = None) -> numpy.ndarray[Any, Any]:
@@ -302,8 +306,9 @@ class Array(Owner):
             raise ArgumentError(f"the box at {first} of {shape} elements is not within {self!r}")
         texts = numpy.empty(shape, object)
         ends, place = c.ffi.new("int64_t[]", texts.size + 1), c.ffi.new("char **")
-        check(c.lib.parapet_array_read_texts_local(self._handle.get(), c.ffi.new("int64_t[]", first + (0,)),
-                                                   c.ffi.new("int64_t[]", shape + (0,)), place, ends))
+        with self._handle.reading() as array:
+            check(c.lib.parapet_array_read_texts_local(array, c.ffi.new("int64_t[]", first + (0,)),
+                                                       c.ffi.new("int64_t[]", shape + (0,)), place, ends))
         try:
             every = c.ffi.buffer(place[0], ends[texts.size - 1] if texts.size > 0 else 0)[:]
         finally:

@@ -1,17 +1,33 @@
 """Requests: calls that were started, and run while the program does something else."""
 from __future__ import annotations
 
+import atexit
 import contextlib
+import sys
+import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
-from .errors import check, check_with
+from .errors import ArgumentError, ParapetError, check, check_with
 
 COPY, BORROW = 0, 1
 _SECONDS_BETWEEN_TESTS = 0.01
+
+# Those in which something was started.
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@atexit.register
+def _complete_all() -> None:
+    """What still runs calls Python, for its progress: it ends before the interpreter does."""
+    for session in list(_sessions):
+        if session.running is not None and not session.is_inherited:
+            with contextlib.suppress(ParapetError):
+                session.running.complete()
 
 
 class _RequestHandle(Handle):
@@ -21,13 +37,14 @@ class _RequestHandle(Handle):
     the ranks: all of them have started the call, so it ends whatever they do meanwhile.
     """
 
-    __slots__ = ("kept", "result", "value", "uses", "_failure", "_is_done")
+    __slots__ = ("kept", "result", "value", "uses", "_failure", "_is_done", "_waiting")
 
     def __init__(self, session: Session, kept: Any, result: Callable[[], Any], uses: Handle | None) -> None:
         super().__init__(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
         self.kept, self.result, self.value, self.uses = kept, result, None, uses
         self._failure: BaseException | None = None
         self._is_done = False
+        self._waiting = threading.RLock()
 
     def test(self) -> bool:
         """Whether C has done it."""
@@ -44,9 +61,14 @@ class _RequestHandle(Handle):
         progress = self.session.progress
         if self._is_done or progress.is_called_here:  # in a callback of the request itself, C refuses to wait
             return
-        while not self._is_done:
+        if self.session.is_inherited:
+            raise ArgumentError("this process was forked while the request was running, and has no thread that would "
+                                "end it")
+        while not self._is_done and not sys.is_finalizing():
             try:
                 self._poll()
+            except ParapetError:
+                raise
             except BaseException as stop:  # KeyboardInterrupt, or what else a signal raises
                 progress.stop = stop
         self._failure = progress.take_failure_of_request() or self._failure
@@ -54,26 +76,40 @@ class _RequestHandle(Handle):
 
     def _poll(self) -> None:
         pause = _SECONDS_BETWEEN_TESTS / 256
-        while not self.test():
+        while not sys.is_finalizing():
+            if self.test():
+                self._is_done = True
+                return
             time.sleep(pause)
             pause = min(2 * pause, _SECONDS_BETWEEN_TESTS)
-        self._is_done = True
 
     def close(self) -> None:
-        """Waits for it, unless that has been done, and raises what it has come to."""
-        if self.pointer is not None:
-            status = self._wait()
-            check_with(status, self._failure)
-            self.value = self.result()
+        """Waits for it, unless that has been done, and raises what it has come to: to the first thread that waits."""
+        with self._alone():
+            if self.pointer is not None:
+                status = self._wait()
+                check_with(status, self._failure)
+                self.value = self.result()
 
     def settle(self) -> None:
-        """Waits for it after a failure."""
-        if self.pointer is not None:
-            self._wait()
+        """Waits for it after a failure. The process that this one was forked from does that for its own."""
+        if self.session.is_inherited:
+            self.forget()
+            return
+        with self._alone():
+            if self.pointer is not None:
+                self._wait()
+
+    def _alone(self) -> contextlib.AbstractContextManager[Any]:
+        """One thread waits, and others wait for it; not a callback of the request, which C refuses to let wait."""
+        return contextlib.nullcontext() if self.session.progress.is_called_here else self._waiting
 
     def _wait(self) -> int:
         self.complete()
         pointer = self.pointer
+        if sys.is_finalizing() and not self._is_done:  # a thread that needs the interpreter does not end any more
+            self.forget()
+            return 0
         status: int = c.lib.parapet_request_wait(pointer)
         if pointer[0] == c.ffi.NULL:
             self.forget()
@@ -153,6 +189,7 @@ def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exce
         session.running.complete()
     earlier = session.running  # None, except in a callback of that request itself
     handle = session.running = _RequestHandle(session, kept, result, uses)
+    _sessions.add(session)
     try:
         status = call(handle.pointer)
     finally:

@@ -157,11 +157,12 @@ class Store(Group):
         found: list[Removal] = []
         receiver = _callbacks.Receiver(lambda key, reason: found.append(Removal(key, reason)))
         self._close_root_if(not dry_run)
-        status = c.lib.parapet_store_collect(self._handle.get(), path.encode(), dry_run, c.lib.parapet_python_removal,
-                                             receiver.context)
-        if self._root is None:
-            self._open_root()
-        self._session.check(status)
+        try:
+            self._session.check(c.lib.parapet_store_collect(self._handle.get(), path.encode(), dry_run,
+                                                            c.lib.parapet_python_removal, receiver.context))
+        finally:
+            if self._root is None:  # the sentence of a failure has been taken
+                self._open_root()
         return found
 
     def remove(self, path: str, *, recursive: bool = False, dry_run: bool = False) -> list[Removal]:
