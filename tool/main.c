@@ -3,6 +3,7 @@
  * Does not know: what the verbs do. */
 #include "tool.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,7 @@ static bool asks_for_document(int count, char **words)
 int main(int count, char **words)
 {
     int exit_code;
+    (void)signal(SIGXFSZ, SIG_IGN); /* ulimit -f: a write that goes too far fails, and is told */
     /* All ranks would say the same of a wrong command line. */
     report_mute(ranks_launched() > 0);
     exit_code = ranks_hand_over(words);

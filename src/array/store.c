@@ -418,7 +418,12 @@ double pp_opening_deadline(const pp_opening *how)
 parapet_status pp_store_open_on(parapet_store **store, pp_comm *comm, const pp_opening *asked)
 {
     opening how = {.url = asked->url, .backend = asked->backend, .mode = asked->mode, .given = asked->options};
-    return open_over_ranks(store, comm, &how);
+    pp_file_limit limit;
+    parapet_status status;
+    pp_file_limit_hold(&limit); /* there is no turn yet */
+    status = open_over_ranks(store, comm, &how);
+    pp_file_limit_release(&limit);
+    return status;
 }
 
 parapet_status pp_store_open_alone(parapet_store **store, const pp_opening *how)

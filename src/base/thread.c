@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 
 /* A handler of the program may expect a thread of the program; and what ends a thread may lose a signal with it.
  * Those that a thread raises by a fault of its own, and those by which profilers count, are not meant. */
@@ -27,6 +28,27 @@ bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *conte
     is_started = pthread_create(thread, NULL, run, context) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_started;
+}
+
+void pp_file_limit_hold(pp_file_limit *limit)
+{
+    sigset_t held;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &held, &limit->before);
+}
+
+/* What was held back is taken, so that it does not come now. */
+void pp_file_limit_release(const pp_file_limit *limit)
+{
+    const struct timespec at_once = {0};
+    sigset_t held;
+    if (sigismember(&limit->before, SIGXFSZ) == 1)
+        return;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGXFSZ);
+    (void)sigtimedwait(&held, NULL, &at_once);
+    (void)pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
 }
 
 static _Atomic(int) forks;

@@ -20,6 +20,7 @@
 
 #include "base/choice.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 typedef struct pp_comm pp_comm;
 
@@ -60,10 +61,11 @@ typedef struct pp_turn {
     pp_comm *comm; /* NULL: none was taken, or it has ended */
     struct pp_turn *outer;
     pp_turn_kind kind;
-    bool is_outermost; /* of this thread, on this communicator */
-    bool is_guest;     /* lent by a call that is in a callback */
-    bool is_refused;   /* when the call begins, on all ranks */
-    int callbacks;     /* that this thread is in, if it is the outermost */
+    bool is_outermost;   /* of this thread, on this communicator */
+    bool is_guest;       /* lent by a call that is in a callback */
+    bool is_refused;     /* when the call begins, on all ranks */
+    int callbacks;       /* that this thread is in, if it is the outermost */
+    pp_file_limit limit; /* held back by the first turn of a thread, until it ends */
 } pp_turn;
 
 /* A turn that ends with the block, however that is left. */

@@ -248,6 +248,8 @@ parapet_status pp_turn_take(pp_turn *turn, pp_comm *comm, pp_turn_kind kind)
     own = find_own(comm);
     if ((status = own != NULL ? take_within(turn, comm, own) : take_new(turn, comm)) != PARAPET_OK)
         return status;
+    if (newest == NULL)
+        pp_file_limit_hold(&turn->limit);
     turn->comm = comm;
     turn->outer = newest;
     newest = turn;
@@ -272,6 +274,8 @@ static void end(pp_turn *turn, bool is_closing)
     if (comm == NULL)
         return;
     newest = turn->outer;
+    if (newest == NULL)
+        pp_file_limit_release(&turn->limit);
     turn->comm = NULL;
     if (turn->is_refused)
         comm->turns.refusal = NULL;

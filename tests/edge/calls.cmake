@@ -22,6 +22,10 @@ if(NOT PARAPET_FLAVOUR STREQUAL "serial")
   endfunction()
   add_executable(edge_calls_threads calls_threads.c)
   target_link_libraries(edge_calls_threads PRIVATE parapet harness_ranks MPI::MPI_C pthread)
+  add_executable(edge_calls_limit calls_limit.c)
+  target_link_libraries(edge_calls_limit PRIVATE parapet MPI::MPI_C pthread)
+  parapet_edge_calls(edge_A11_calls_limit Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_limit.py
+               $<TARGET_FILE:edge_calls_limit> $<TARGET_FILE:parapet-tool-${PARAPET_FLAVOUR}>)
   foreach(ranks 1 2)
     parapet_edge_calls(edge_A7_calls_threads_${ranks} ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:edge_calls_threads>)
     parapet_edge_calls(edge_A6_calls_table_${ranks} Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_table.py
