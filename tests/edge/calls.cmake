@@ -14,7 +14,7 @@ if(NOT PARAPET_FLAVOUR STREQUAL "serial")
   target_link_libraries(edge_calls_table PRIVATE parapet MPI::MPI_C pthread)
 
   # parapet_edge_calls(name command...): a test with the launcher in its environment.
-  function(parapet_edge name)
+  function(parapet_edge_calls name)
     add_test(NAME ${name} COMMAND ${ARGN})
     parapet_label(${name} gate)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${launched_processors} SKIP_RETURN_CODE 77 ENVIRONMENT
