@@ -48,13 +48,13 @@
  * Callbacks and threads
  *  - A callback, of progress or of a listing, cannot make a call on the store whose call it is in, nor close anything
  *    of it: that is PARAPET_ERR_ARGUMENT, and nothing has happened. Only parapet_request_test works. Note what is to
- * be done, and do it when the call has returned. Other stores can be used.
+ *    be done, and do it when the call has returned. Other stores can be used.
  *  - One thread at a time makes collective calls on a store. A second one is PARAPET_ERR_ARGUMENT, on all ranks if
- * MPI was started with MPI_THREAD_MULTIPLE. A local call waits until that of another thread has returned, or is in a
- *    callback; local reads and parapet_request_test do not wait.
+ *    MPI was started with MPI_THREAD_MULTIPLE. A local call waits until that of another thread has returned, or is in
+ *    a callback; local reads and parapet_request_test do not wait.
  *  - A forked child of a process alone can use its stores, unless a call was under way on another thread, or a
- * request was running. A child of one rank of several can make local calls only, and parapet_array_parts_build calls
- * MPI. What it cannot do is PARAPET_ERR_ARGUMENT.
+ *    request was running. A child of one rank of several can make local calls only, and parapet_array_parts_build
+ *    calls MPI. What it cannot do is PARAPET_ERR_ARGUMENT.
  *
  * A store works on any communicator. MPI_COMM_NULL means this process alone, for a program that has not started MPI.
  * MPI_THREAD_SINGLE is enough; with MPI_THREAD_FUNNELED or more, storage and encoding run on separate threads. */
