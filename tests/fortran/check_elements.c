@@ -54,34 +54,49 @@ static int check_array(parapet_array *array)
     return parapet_array_read(array, &all, 1) == PARAPET_OK && is_right(values, info.type, count);
 }
 
-typedef struct checking {
-    parapet_store *store;
-    int right;
-} checking;
+enum { ARRAYS_MOST = 400, NAME_BYTES = 64 };
 
-static int check_child(void *context, const char *name, parapet_node_kind kind)
+/* What a listing shows: while it is under way the arrays cannot be opened. */
+typedef struct listing {
+    char names[ARRAYS_MOST][NAME_BYTES];
+    int count;
+} listing;
+
+static int add_child(void *context, const char *name, parapet_node_kind kind)
 {
-    checking *self = context;
-    parapet_array *array = NULL;
-    int right = kind == PARAPET_NODE_ARRAY && parapet_array_open(&array, self->store, name) == PARAPET_OK &&
-                check_array(array);
-    if (!right)
-        printf("%s: %s\n", name, parapet_error_message());
-    self->right += right;
-    return parapet_array_close(&array) != PARAPET_OK;
+    listing *all = context;
+    if (all->count == ARRAYS_MOST || kind != PARAPET_NODE_ARRAY)
+        return 1;
+    (void)snprintf(all->names[all->count++], NAME_BYTES, "%s", name);
+    return 0;
+}
+
+static int count_right(parapet_store *store, const listing *all)
+{
+    int i, count = 0;
+    for (i = 0; i < all->count; i++) {
+        parapet_array *array = NULL;
+        int right = parapet_array_open(&array, store, all->names[i]) == PARAPET_OK && check_array(array);
+        if (!right)
+            printf("%s: %s\n", all->names[i], parapet_error_message());
+        count += right && parapet_array_close(&array) == PARAPET_OK;
+    }
+    return count;
 }
 
 int main(int argc, char **argv)
 {
-    checking all = {0};
+    static listing all;
+    parapet_store *store = NULL;
     parapet_group *root = NULL;
-    int wanted = argc == 3 ? atoi(argv[2]) : -1;
-    if (wanted < 0 || parapet_store_open(&all.store, MPI_COMM_NULL, argv[1], PARAPET_READ, NULL) != PARAPET_OK ||
-        parapet_group_open(&root, all.store, "") != PARAPET_OK ||
-        parapet_group_list(root, check_child, &all) != PARAPET_OK)
+    int wanted = argc == 3 ? atoi(argv[2]) : -1, right = 0;
+    if (wanted < 0 || parapet_store_open(&store, MPI_COMM_NULL, argv[1], PARAPET_READ, NULL) != PARAPET_OK ||
+        parapet_group_open(&root, store, "") != PARAPET_OK || parapet_group_list(root, add_child, &all) != PARAPET_OK)
         printf("%s\n", parapet_error_message());
+    else
+        right = count_right(store, &all);
     parapet_group_close(&root);
-    parapet_store_close(&all.store);
-    printf("%d of %d arrays are right\n", all.right, wanted);
-    return all.right != wanted;
+    parapet_store_close(&store);
+    printf("%d of %d arrays are right\n", right, wanted);
+    return right != wanted;
 }
