@@ -249,7 +249,8 @@ parapet_status pp_array_set_extent(parapet_array *array, int64_t extent)
     parapet_status status;
     memcpy(shape, array->document.shape, sizeof shape);
     shape[0] = extent;
-    if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape)) != PARAPET_OK)
+    if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape,
+                               array->document.type.element_bytes)) != PARAPET_OK)
         return pp_fail_within(status, "array \"%s\"", array->path);
     array->document.shape[0] = extent;
     array->layout.tiling.shards = shards;

@@ -54,7 +54,8 @@ static parapet_status apply(parapet_array *array, const int64_t *shape, bool tri
 {
     bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     pp_grid grid;
-    parapet_status status = pp_grid_init(&grid, array->document.ndim, shape, array->document.grid_shape);
+    parapet_status status = pp_grid_init(&grid, array->document.ndim, shape, array->document.grid_shape,
+                                         array->document.type.element_bytes);
     int d;
     if (status != PARAPET_OK)
         return status;

@@ -77,7 +77,8 @@ parapet_status pp_seal_verify_edge(parapet_array *array, const int64_t *shape, c
     if (!array->is_sealed)
         return PARAPET_OK;
     if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
-        (status = pp_grid_init(&after, before->ndim, shape, array->document.grid_shape)) != PARAPET_OK)
+        (status = pp_grid_init(&after, before->ndim, shape, array->document.grid_shape,
+                               context.layout->tiling.element_bytes)) != PARAPET_OK)
         return status;
     status = pp_worklist_build_edge(&list, &after, is_cut, context.budget);
     for (i = 0; i < list.count && status == PARAPET_OK; i++) {

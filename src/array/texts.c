@@ -147,7 +147,7 @@ static parapet_status begin(text_search *search, const pp_text_wish *wish)
     size_t bytes = 0;
     parapet_status status;
     memcpy(all.count, document->shape, sizeof all.count);
-    if (pp_grid_init(&search->grid, document->ndim, document->shape, document->grid_shape) != PARAPET_OK)
+    if (pp_grid_init(&search->grid, document->ndim, document->shape, document->grid_shape, 1) != PARAPET_OK)
         return PARAPET_ERR_FORMAT; /* a shape that cannot be, found in a document instead of a call */
     if ((status = pp_box_init(&search->box, document->ndim, wish->start, wish->count)) != PARAPET_OK)
         return status;

@@ -80,7 +80,8 @@ parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, cons
     bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     parapet_status status;
     if ((status = pp_trim_read(document, is_shrunk)) != PARAPET_OK ||
-        (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
+        (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape,
+                               document->type.element_bytes)) != PARAPET_OK)
         return status;
     return pp_walk_objects(store, path, visit_if_beyond, &search);
 }

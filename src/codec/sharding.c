@@ -54,7 +54,8 @@ static parapet_status fill_plan(shard_plan *plan, const pp_stage *stage)
     pp_chunk_format chunk = *shard;
     parapet_status status;
     if ((status = pp_index_format_init(&plan->index, sharding, shard->shape)) != PARAPET_OK ||
-        (status = pp_grid_init(&plan->grid, shard->ndim, shard->shape, sharding->chunk_shape)) != PARAPET_OK)
+        (status = pp_grid_init(&plan->grid, shard->ndim, shard->shape, sharding->chunk_shape,
+                               shard->element_bytes)) != PARAPET_OK)
         return status;
     plan->index.ignore_checksums = shard->ignore_checksums;
     memcpy(chunk.shape, sharding->chunk_shape, sizeof chunk.shape);

@@ -84,7 +84,8 @@ static parapet_status sample_init(one_shard *sample, const pp_share_case *share_
     sample->target.tiling = &sample->tiling;
     sample->plan = (pp_claim_set){.targets = &sample->target, .target_count = 1, .claims = &sample->claims};
     if ((status = check_box_count(share_case, encounters)) != PARAPET_OK ||
-        (status = pp_grid_init(&shards, ndim, extent, tiling->shards.cell_shape)) != PARAPET_OK ||
+        (status = pp_grid_init(&shards, ndim, extent, tiling->shards.cell_shape, tiling->element_bytes)) !=
+            PARAPET_OK ||
         (status = pp_tiling_init(&sample->tiling, &shards, tiling->chunks.cell_shape, tiling->element_bytes)) !=
             PARAPET_OK ||
         (status = add_boxes(sample, share_case, encounters)) != PARAPET_OK)

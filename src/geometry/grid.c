@@ -4,22 +4,13 @@
 
 #include "base/checked.h"
 
-/* An array with a dimension of 0 has no elements, however large the others are. */
-static bool has_zero(int ndim, const int64_t *factors)
+/* A dimension of 0 counts as 1: the others still make the steps between elements. */
+static parapet_status multiply(int ndim, const int64_t *factors, int64_t first, const char *what)
 {
+    int64_t product = first;
     int d;
     for (d = 0; d < ndim; d++)
-        if (factors[d] == 0)
-            return true;
-    return false;
-}
-
-static parapet_status multiply(int ndim, const int64_t *factors, const char *what, int64_t *product)
-{
-    int d;
-    *product = has_zero(ndim, factors) ? 0 : 1;
-    for (d = 0; d < ndim; d++)
-        if (!pp_multiply_fits(*product, factors[d], product))
+        if (!pp_multiply_fits(product, pp_max_i64(factors[d], 1), &product))
             return pp_fail(PARAPET_ERR_ARGUMENT,
                            "%s than 63 bits can count, from dimension %d with its %" PRId64 " on", what, d,
                            factors[d]);
@@ -46,19 +37,31 @@ static parapet_status init_dimension(pp_grid *grid, int d, int64_t shape, int64_
     return PARAPET_OK;
 }
 
-static parapet_status multiply_dimensions(pp_grid *grid)
+static parapet_status check_products(const pp_grid *grid, size_t element_bytes)
 {
-    int64_t elements;
+    int64_t bytes;
     parapet_status status;
-    if ((status = multiply(grid->ndim, grid->shape, "the shape has more elements", &elements)) != PARAPET_OK)
+    if (element_bytes > INT64_MAX)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an element has %zu bytes", element_bytes);
+    bytes = pp_max_i64((int64_t)element_bytes, 1);
+    if ((status = multiply(grid->ndim, grid->shape, bytes, "the shape has more bytes")) != PARAPET_OK ||
+        (status = multiply(grid->ndim, grid->cell_shape, bytes, "the chunk or shard shape has more bytes")) !=
+            PARAPET_OK)
         return status;
-    status = multiply(grid->ndim, grid->cell_shape, "the chunk or shard shape has more elements", &elements);
-    if (status != PARAPET_OK)
-        return status;
-    return multiply(grid->ndim, grid->cells, "the array has more chunks or shards", &grid->cell_count);
+    return multiply(grid->ndim, grid->cells, 1, "the array has more chunks or shards");
 }
 
-parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const int64_t *cell_shape)
+static int64_t product_of(int ndim, const int64_t *factors)
+{
+    int64_t product = 1;
+    int d;
+    for (d = 0; d < ndim; d++)
+        product *= factors[d];
+    return product;
+}
+
+parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const int64_t *cell_shape,
+                            size_t element_bytes)
 {
     parapet_status status;
     int d;
@@ -69,7 +72,10 @@ parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const
     for (d = 0; d < ndim; d++)
         if ((status = init_dimension(grid, d, shape[d], cell_shape[d])) != PARAPET_OK)
             return status;
-    return multiply_dimensions(grid);
+    grid->cell_count = 0;
+    if ((status = check_products(grid, element_bytes)) == PARAPET_OK)
+        grid->cell_count = product_of(ndim, grid->cells);
+    return status;
 }
 
 int64_t pp_grid_cell_number(const pp_grid *grid, const int64_t *cell)
@@ -129,9 +135,5 @@ void pp_grid_cells_of_box(const pp_grid *grid, const pp_box *elements, pp_box *c
 
 int64_t pp_grid_cell_elements(const pp_grid *grid)
 {
-    int64_t elements = 1;
-    int d;
-    for (d = 0; d < grid->ndim; d++)
-        elements *= grid->cell_shape[d];
-    return elements;
+    return product_of(grid->ndim, grid->cell_shape);
 }

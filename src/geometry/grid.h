@@ -15,9 +15,11 @@ typedef struct pp_grid {
     int64_t cell_count;                   /* their product */
 } pp_grid;
 
-/* Refuses shapes below 0, cells below 1, and arrays whose elements, or whose cells with their overhang, cannot
- * be counted in 63 bits. */
-parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const int64_t *cell_shape);
+/* The door for shapes, most of which are numbers of documents, that is of anybody. Refuses shapes below 0, cells
+ * below 1, and arrays of which the bytes, the cells, or a dimension with its overhang cannot be counted in 63 bits; a
+ * dimension of 0 counts as 1. So no product of extents, of bytes, or of both wraps for a box inside the array. */
+parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const int64_t *cell_shape,
+                            size_t element_bytes);
 
 int64_t pp_grid_cell_number(const pp_grid *grid, const int64_t *cell);
 void pp_grid_cell_position(const pp_grid *grid, int64_t number, int64_t *cell);

@@ -5,7 +5,7 @@ parapet_status pp_tiling_init(pp_tiling *tiling, const pp_grid *shards, const in
 {
     tiling->shards = *shards;
     tiling->element_bytes = element_bytes;
-    return pp_grid_init(&tiling->chunks, shards->ndim, shards->cell_shape, chunk_shape);
+    return pp_grid_init(&tiling->chunks, shards->ndim, shards->cell_shape, chunk_shape, element_bytes);
 }
 
 void pp_tiling_shard_box(const pp_tiling *tiling, int64_t shard, pp_box *box)

@@ -31,7 +31,7 @@ static void begin_array(pp_series_cutter *cutter)
     int64_t shape[PARAPET_MAX_NDIM];
     memcpy(shape, document->shape, sizeof shape);
     shape[0] = cutter->series->steps + 1;
-    (void)pp_grid_init(&cutter->shards, document->ndim, shape, document->grid_shape);
+    (void)pp_grid_init(&cutter->shards, document->ndim, shape, document->grid_shape, document->type.element_bytes);
     cutter->part = 0;
 }
 

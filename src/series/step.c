@@ -44,7 +44,8 @@ static parapet_status take_parts(pp_parts *parts, const parapet_step *given, con
     memcpy(shape, document->shape, sizeof shape);
     if (!pp_add_fits(number, 1, &shape[0]))
         return pp_fail(PARAPET_ERR_ARGUMENT, "there are too many steps");
-    if ((status = pp_grid_init(&layout.tiling.shards, document->ndim, shape, document->grid_shape)) != PARAPET_OK)
+    if ((status = pp_grid_init(&layout.tiling.shards, document->ndim, shape, document->grid_shape,
+                               document->type.element_bytes)) != PARAPET_OK)
         return status;
     return pp_parts_init_step(parts, given->parts, given->part_count, &layout, document->type.id, number);
 }

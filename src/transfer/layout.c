@@ -38,8 +38,8 @@ parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *docume
         .fill_value = document->fill_value,
     };
     if ((status = check_readable(document)) != PARAPET_OK ||
-        (status = pp_grid_init(&layout->tiling.shards, document->ndim, document->shape, document->grid_shape)) !=
-            PARAPET_OK)
+        (status = pp_grid_init(&layout->tiling.shards, document->ndim, document->shape, document->grid_shape,
+                               document->type.element_bytes)) != PARAPET_OK)
         return status;
     if (sharding != NULL &&
         (status = pp_index_format_init(&layout->index, sharding, document->grid_shape)) != PARAPET_OK)

@@ -358,9 +358,10 @@ def shape_cases():
         document("shape_" + name, array_document(shape=shape, chunk_grid=chunk_shape(*chunks)), FORMAT, "63 bits")
     document("shape_32_times_2_63", array_document(shape=[2**63 - 1] * 32, chunk_grid=chunk_shape(*[1] * 32)), FORMAT,
              "63 bits")
-    document("shape_zero_hides_product", array_document(shape=[0, 2**62], chunk_grid=chunk_shape(1, 2**20)), "OK", "",
-             "read", "accept")
-    document("shape_2_62_is_lawful", array_document(shape=[2**62, 1]), "OK", "", "read", "accept")
+    document("shape_zero_hides_bytes", array_document(shape=[0, 2**62], chunk_grid=chunk_shape(1, 2**20)), FORMAT,
+             "63 bits")
+    document("shape_bytes_2_64", array_document(shape=[2**62, 1]), FORMAT, "63 bits")
+    document("shape_2_60_is_lawful", array_document(shape=[2**60, 1]), "OK", "", "read", "accept")
     document("shape_32_dimensions_are_lawful", array_document(
         shape=[2] * 32, chunk_grid=chunk_shape(*[2] * 10 + [1] * 22)), "OK", "", "read", "accept")
     document("shape_scalar_is_lawful", array_document(shape=[], chunk_grid=chunk_shape()), "OK", "", "read", "accept")
@@ -511,7 +512,7 @@ def sharding_cases():
     }
     for name, list_ in lists.items():
         document("sharding_" + name, array_document(codecs=list_), [FORMAT, UNSUPPORTED], "codec")
-    for name, shape in {"2_40": [2**20, 2**20], "2_31": [2**16, 2**15], "2_62": [2**31, 2**31]}.items():
+    for name, shape in {"2_40": [2**20, 2**20], "2_31": [2**16, 2**15], "2_60": [2**30, 2**30]}.items():
         document("sharding_chunks_" + name, array_document(
             shape=shape, chunk_grid=chunk_shape(*shape), codecs=[sharding((1, 1))]), [UNSUPPORTED, FORMAT], "chunk")
     def many(place):
@@ -836,7 +837,7 @@ def seal_cases():
                  ["OK", MISSING, CORRUPT, FORMAT], "", "unseal", "either")
     for i, trim in enumerate((5, "x", [], [True], [True, True, True], [1, 2], {"0": True})):
         document("trim_mark_%d" % i, array_document(attributes={"_parapet": {"trim": trim}}), FORMAT, "trim", "write")
-    document("trim_mark_of_2_60_shards", array_document(shape=[2**60 - 1, 2**2 - 1], chunk_grid=chunk_shape(2, 2), attributes={
+    document("trim_mark_of_2_59_shards", array_document(shape=[2**59 - 1, 2**2 - 1], chunk_grid=chunk_shape(2, 2), attributes={
         "_parapet": {"trim": [True, True]}}), MEMORY, "more than any machine has", "write")
 
 
@@ -971,7 +972,7 @@ def list_cases():
         strays(place)
         place.link_outside("a/c/1", "array/c/0")
     add("check_follows_no_link", linked, IO, "link", "check")
-    chunk("check_of_absent_2_62", array_document(shape=[2**62, 1], chunk_grid=chunk_shape(1, 1)), struct.pack("<i", 1),
+    chunk("check_of_absent_2_60", array_document(shape=[2**60, 1], chunk_grid=chunk_shape(1, 1)), struct.pack("<i", 1),
           "OK", "", "accept")
     name, _, expectation, statuses, word, build = CASES.pop()
     CASES.append((name, "check", expectation, statuses, word, build))

@@ -12,7 +12,7 @@ static void build(pp_append_blocks *blocks, int64_t start, int64_t bytes_most, i
     pp_tiling tiling;
     pp_grid shards;
     pp_box region;
-    assert_ok(pp_grid_init(&shards, 2, shape, shard));
+    assert_ok(pp_grid_init(&shards, 2, shape, shard, 1));
     assert_ok(pp_tiling_init(&tiling, &shards, chunk, sizeof(double)));
     assert_ok(pp_box_init(&region, 2, first, count));
     pp_append_blocks_init(blocks, &region, &tiling, &tiling, &(pp_append_share){bytes_most, ranks});

@@ -24,7 +24,7 @@ static void make_random(test_random *random, viewed *made)
         chunk[d] = test_random_between(random, 1, 4);
         shard[d] = chunk[d] * test_random_between(random, 1, 3);
     }
-    assert_ok(pp_grid_init(&shards, ndim, made->shape, shard));
+    assert_ok(pp_grid_init(&shards, ndim, made->shape, shard, 1));
     assert_ok(pp_tiling_init(&made->layout.tiling, &shards, chunk, 1));
     pp_copy_view_init(&made->view, ndim, made->shape);
     for (d = ndim - 1; d > 0; d--) {

@@ -61,7 +61,7 @@ static void reach_of(parapet_ownership ownership, const int64_t *speeds, int cou
                            .ownership = ownership};
     assert_ok(pp_distribution_init(&distribution, &(parapet_distribution){.ndim = 1, .shape = &shape, .mesh = &mesh},
                                    NULL));
-    assert_ok(pp_grid_init(&shards, 1, &shape, &cell));
+    assert_ok(pp_grid_init(&shards, 1, &shape, &cell, 1));
     assert_ok(pp_tiling_init(&tiling, &shards, &cell, 1));
     assert_ok(pp_speeds_init(&equal, count));
     assert_ok(pp_weighting_renew(&equal.now, speeds, &weighting));

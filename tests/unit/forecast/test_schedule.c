@@ -38,7 +38,7 @@ static void init_distribution(problem *made, test_random *random, int ndim)
 static void init_tiling(problem *made, const int64_t *shard, const int64_t *chunk, size_t element_bytes)
 {
     pp_grid shards;
-    assert_ok(pp_grid_init(&shards, made->distribution.ndim, made->distribution.shape, shard));
+    assert_ok(pp_grid_init(&shards, made->distribution.ndim, made->distribution.shape, shard, 1));
     assert_ok(pp_tiling_init(&made->tiling, &shards, chunk, element_bytes));
 }
 

@@ -7,7 +7,7 @@
 static pp_grid make_grid(int ndim, const int64_t *shape, const int64_t *cell_shape)
 {
     pp_grid grid;
-    assert_ok(pp_grid_init(&grid, ndim, shape, cell_shape));
+    assert_ok(pp_grid_init(&grid, ndim, shape, cell_shape, 1));
     return grid;
 }
 
@@ -152,14 +152,16 @@ static void test_grid__no_dimensions_is_one_cell_of_one_element(void **state)
 
 static void test_grid__a_shape_of_zero_has_no_cells(void **state)
 {
-    pp_grid grid = make_grid(3, (int64_t[]){4, 0, INT64_MAX}, (int64_t[]){2, 5, 1});
+    pp_grid grid = make_grid(3, (int64_t[]){4, 0, INT64_MAX / 4}, (int64_t[]){2, 5, 1});
     (void)state;
     assert_int_equal(grid.cells[0], 2);
     assert_int_equal(grid.cells[1], 0);
     assert_int_equal(grid.cell_count, 0);
     assert_int_equal(pp_grid_cell_elements(&grid), 10);
-    grid = make_grid(3, (int64_t[]){INT64_MAX, 4, 0}, (int64_t[]){1, 1, 1});
+    grid = make_grid(3, (int64_t[]){INT64_MAX / 4, 4, 0}, (int64_t[]){1, 1, 1});
     assert_int_equal(grid.cell_count, 0);
+    assert_fails(pp_grid_init(&grid, 3, (int64_t[]){4, 0, INT64_MAX}, (int64_t[]){2, 5, 1}, 1), PARAPET_ERR_ARGUMENT,
+                 "from dimension 2");
 }
 
 static void test_grid__up_to_32_dimensions(void **state)
@@ -172,20 +174,22 @@ static void test_grid__up_to_32_dimensions(void **state)
         ones[d] = 1;
     grid = make_grid(PARAPET_MAX_NDIM, ones, ones);
     assert_int_equal(grid.cell_count, 1);
-    assert_fails(pp_grid_init(&grid, PARAPET_MAX_NDIM + 1, ones, ones), PARAPET_ERR_ARGUMENT, "33");
-    assert_fails(pp_grid_init(&grid, -1, ones, ones), PARAPET_ERR_ARGUMENT, "-1");
+    assert_fails(pp_grid_init(&grid, PARAPET_MAX_NDIM + 1, ones, ones, 1), PARAPET_ERR_ARGUMENT, "33");
+    assert_fails(pp_grid_init(&grid, -1, ones, ones, 1), PARAPET_ERR_ARGUMENT, "-1");
 }
 
 static void test_grid__refuses_shapes_below_zero_and_cells_below_one(void **state)
 {
     pp_grid grid;
     (void)state;
-    assert_fails(pp_grid_init(&grid, 2, (int64_t[]){3, -4}, (int64_t[]){1, 1}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_grid_init(&grid, 2, (int64_t[]){3, -4}, (int64_t[]){1, 1}, 1), PARAPET_ERR_ARGUMENT,
                  "-4 in dimension 1");
-    assert_fails(pp_grid_init(&grid, 3, (int64_t[]){3, 4, 5}, (int64_t[]){1, 1, 0}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_grid_init(&grid, 3, (int64_t[]){3, 4, 5}, (int64_t[]){1, 1, 0}, 1), PARAPET_ERR_ARGUMENT,
                  "0 in dimension 2");
-    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){0}, (int64_t[]){-9}), PARAPET_ERR_ARGUMENT, "-9 in dimension 0");
-    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){INT64_MIN}, (int64_t[]){1}), PARAPET_ERR_ARGUMENT, "dimension 0");
+    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){0}, (int64_t[]){-9}, 1), PARAPET_ERR_ARGUMENT,
+                 "-9 in dimension 0");
+    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){INT64_MIN}, (int64_t[]){1}, 1), PARAPET_ERR_ARGUMENT,
+                 "dimension 0");
 }
 
 static void test_grid__refuses_what_63_bits_cannot_count(void **state)
@@ -193,11 +197,18 @@ static void test_grid__refuses_what_63_bits_cannot_count(void **state)
     const int64_t half = INT64_C(1) << 32, large[2] = {half, half};
     pp_grid grid;
     (void)state;
-    assert_fails(pp_grid_init(&grid, 2, large, (int64_t[]){half, half / 2}), PARAPET_ERR_ARGUMENT,
-                 "shape has more elements than 63 bits can count, from dimension 1 with its 4294967296");
-    assert_fails(pp_grid_init(&grid, 2, (int64_t[]){5, 5}, large), PARAPET_ERR_ARGUMENT,
-                 "chunk or shard shape has more elements");
-    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){INT64_MAX}, (int64_t[]){INT64_MAX - 1}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_grid_init(&grid, 2, large, (int64_t[]){half, half / 2}, 1), PARAPET_ERR_ARGUMENT,
+                 "shape has more bytes than 63 bits can count, from dimension 1 with its 4294967296");
+    assert_fails(pp_grid_init(&grid, 2, (int64_t[]){5, 5}, large, 1), PARAPET_ERR_ARGUMENT,
+                 "chunk or shard shape has more bytes");
+    /* elements that can be counted, of bytes that cannot */
+    grid = make_grid(1, (int64_t[]){INT64_MAX / 8}, (int64_t[]){1});
+    assert_ok(pp_grid_init(&grid, 1, (int64_t[]){INT64_MAX / 8}, (int64_t[]){1}, 8));
+    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){INT64_MAX / 8 + 1}, (int64_t[]){1}, 8), PARAPET_ERR_ARGUMENT,
+                 "shape has more bytes");
+    assert_fails(pp_grid_init(&grid, 2, (int64_t[]){0, INT64_MAX / 8 + 1}, (int64_t[]){1, 1}, 8),
+                 PARAPET_ERR_ARGUMENT, "shape has more bytes");
+    assert_fails(pp_grid_init(&grid, 1, (int64_t[]){INT64_MAX}, (int64_t[]){INT64_MAX - 1}, 1), PARAPET_ERR_ARGUMENT,
                  "dimension 0");
 }
 

@@ -12,7 +12,7 @@ static pp_tiling make_tiling(int ndim, const int64_t *shape, const int64_t *shar
 {
     pp_grid shards;
     pp_tiling tiling;
-    assert_ok(pp_grid_init(&shards, ndim, shape, shard));
+    assert_ok(pp_grid_init(&shards, ndim, shape, shard, 1));
     assert_ok(pp_tiling_init(&tiling, &shards, chunk, 8));
     return tiling;
 }
@@ -287,7 +287,7 @@ static void test_tiling__chunks_below_1_are_refused(void **state)
     pp_grid shards;
     pp_tiling tiling;
     (void)state;
-    assert_ok(pp_grid_init(&shards, 2, (int64_t[]){8, 8}, (int64_t[]){4, 4}));
+    assert_ok(pp_grid_init(&shards, 2, (int64_t[]){8, 8}, (int64_t[]){4, 4}, 1));
     assert_fails(pp_tiling_init(&tiling, &shards, (int64_t[]){2, 0}, 8), PARAPET_ERR_ARGUMENT, "0 in dimension 1");
 }
 

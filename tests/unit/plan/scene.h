@@ -27,7 +27,7 @@ typedef struct test_scene {
 static inline pp_grid grid_of(int ndim, const int64_t *shape, const int64_t *cell)
 {
     pp_grid grid;
-    assert_ok(pp_grid_init(&grid, ndim, shape, cell));
+    assert_ok(pp_grid_init(&grid, ndim, shape, cell, 1));
     return grid;
 }
 

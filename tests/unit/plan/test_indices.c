@@ -14,7 +14,7 @@ static pp_tiling make_tiling(const int64_t *shard, const int64_t *chunk)
 {
     pp_tiling tiling;
     pp_grid shards;
-    assert_int_equal(pp_grid_init(&shards, 3, shape, shard), PARAPET_OK);
+    assert_int_equal(pp_grid_init(&shards, 3, shape, shard, 1), PARAPET_OK);
     assert_int_equal(pp_tiling_init(&tiling, &shards, chunk, 8), PARAPET_OK);
     return tiling;
 }

@@ -101,7 +101,7 @@ static pp_grid grid_of(int ndim, const int64_t *shape)
 {
     static const int64_t ones[4] = {1, 1, 1, 1};
     pp_grid grid;
-    assert_ok(pp_grid_init(&grid, ndim, shape, ones));
+    assert_ok(pp_grid_init(&grid, ndim, shape, ones, 1));
     return grid;
 }
 

@@ -11,7 +11,7 @@ static pp_tiling make_tiling(void)
     static const int64_t shape[2] = {8, 11}, shard[2] = {4, 12}, chunk[2] = {4, 6};
     pp_tiling tiling;
     pp_grid shards;
-    assert_ok(pp_grid_init(&shards, 2, shape, shard));
+    assert_ok(pp_grid_init(&shards, 2, shape, shard, 1));
     assert_ok(pp_tiling_init(&tiling, &shards, chunk, 2));
     return tiling;
 }

@@ -10,7 +10,7 @@ static pp_tiling tiling_of(int ndim, const int64_t *shape, const int64_t *shard,
 {
     pp_tiling tiling;
     pp_grid shards;
-    assert_int_equal(pp_grid_init(&shards, ndim, shape, shard), PARAPET_OK);
+    assert_int_equal(pp_grid_init(&shards, ndim, shape, shard, 1), PARAPET_OK);
     assert_int_equal(pp_tiling_init(&tiling, &shards, chunk, 8), PARAPET_OK);
     return tiling;
 }

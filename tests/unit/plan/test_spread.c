@@ -272,7 +272,7 @@ static void test_spread__of_1000_arrays_of_one_shard_on_128_servers_is_even(void
     int given[128] = {0}, i, most = 0;
     pp_grid one;
     (void)state;
-    assert_ok(pp_grid_init(&one, 2, ones, ones));
+    assert_ok(pp_grid_init(&one, 2, ones, ones, 1));
     for (i = 0; i < 1000; i++) {
         pp_lattice lattice;
         int home;
