@@ -132,7 +132,7 @@ static void search_anew(search *self)
     self->restore->problem = (pp_failure){0};
 }
 
-/* A generation that is damaged is passed over; unless it has been removed meanwhile. */
+/* A generation that is damaged is passed over; unless it has been removed meanwhile, or goes just now. */
 static parapet_status pass_over(search *self, int64_t number, parapet_status problem)
 {
     parapet_restore *restore = self->restore;
@@ -144,11 +144,13 @@ static parapet_status pass_over(search *self, int64_t number, parapet_status pro
     pp_commit_clear(&still);
     if (status != PARAPET_OK && !is_damage(status))
         return status;
-    if (status == PARAPET_ERR_NOT_FOUND && self->searches < SEARCHES_MOST) {
+    if ((status == PARAPET_ERR_NOT_FOUND || problem == PARAPET_ERR_STALE) && self->searches < SEARCHES_MOST) {
         self->searches++;
         search_anew(self);
         return PARAPET_OK;
     }
+    if (problem == PARAPET_ERR_STALE)
+        return pp_failure_put(&failure);
     pp_generation_set_health(restore->store, restore->path, number, PP_GENERATION_DAMAGED);
     self->below = number;
     restore->passed_over++;
@@ -356,7 +358,8 @@ static parapet_status search_generations(search *self)
     parapet_status status;
     for (;;) {
         if ((status = pp_rank0_do(comm, "looking for a checkpoint", &task)) != PARAPET_OK ||
-            (status = verify_candidate(restore)) == PARAPET_OK || !is_damage(status) || self->wanted != 0)
+            (status = verify_candidate(restore)) == PARAPET_OK || self->wanted != 0 ||
+            (!is_damage(status) && status != PARAPET_ERR_STALE))
             return status;
         failure = (pp_failure){0};
         pp_failure_take(&failure, status);
