@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/create.h"
@@ -188,7 +189,7 @@ parapet_status pp_array_remove_document(parapet_array *array)
     parapet_status status;
     if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
-    if ((status = pp_node_drop_consolidated_above(array->store, array->path)) == PARAPET_OK &&
+    if ((status = pp_ancestors_drop_consolidated(array->store, array->path)) == PARAPET_OK &&
         (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
         (status = pp_edit_prove(&edit)) == PARAPET_OK &&
         ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
@@ -289,7 +290,7 @@ static parapet_status publish_first(parapet_array *array, pp_array_document *doc
     pp_edit edit = {0};
     parapet_status status = PARAPET_OK;
     if (!array->is_apart && (status = pp_edit_begin(&edit, array->store, array->path)) == PARAPET_OK)
-        status = pp_node_prepare_ancestors(array->store, array->path);
+        status = pp_ancestors_prepare(array->store, array->path);
     if (status == PARAPET_OK)
         status = pp_array_store_first_document(array, document);
     else

@@ -1,4 +1,5 @@
 #include "array/group.h"
+#include "array/ancestors.h"
 #include "array/attributes.h"
 #include "array/group_handle.h"
 #include "array/hold.h"
@@ -105,7 +106,7 @@ static parapet_status create_held(parapet_group *group, const char *attributes)
     group->document.zarr_format = 3;
     if (status != PARAPET_OK ||
         (status = pp_attributes_parse(attributes, &group->document.attributes)) != PARAPET_OK ||
-        (status = pp_node_prepare_ancestors(group->store, group->path)) != PARAPET_OK)
+        (status = pp_ancestors_prepare(group->store, group->path)) != PARAPET_OK)
         return status;
     return pp_node_write_group(group->store, group->path, &group->document, PP_PUBLISH_EXCLUSIVE);
 }
@@ -221,7 +222,7 @@ parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const
         changed.attributes = pp_json_share(changed.attributes);
         changed.consolidated_metadata = NULL;
         if ((status = change(group, &changed, argument, &text)) == PARAPET_OK &&
-            (status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
+            (status = pp_ancestors_drop_consolidated_with(group->store, group->path)) == PARAPET_OK &&
             (status = pp_edit_prove(&edit)) == PARAPET_OK)
             status = pp_node_write(group->store, group->path, PARAPET_NODE_GROUP, text.data, text.bytes,
                                    PP_PUBLISH_REPLACE);

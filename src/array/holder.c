@@ -139,6 +139,13 @@ static void name_holder(const pp_lock_view *view, char *line, size_t bytes)
         (void)snprintf(line, bytes, "%s", view->holder);
 }
 
+bool pp_holder_is_own(const pp_lock_view *view)
+{
+    char line[PP_HOLDER_BYTES];
+    name_holder(view, line, sizeof line);
+    return is_this_process(line);
+}
+
 parapet_status pp_holder_fail_seen(const char *path, const pp_lock_view *view)
 {
     char line[PP_HOLDER_BYTES];

@@ -30,6 +30,9 @@ void pp_holder_take_incarnation(const char *text, char incarnation[PP_INCARNATIO
 /* Looks at the lock of a node without taking it. */
 parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view);
 
+/* Whether the text names this process. */
+bool pp_holder_is_own(const pp_lock_view *view);
+
 /* PARAPET_ERR_BUSY, with the holder. */
 parapet_status pp_holder_fail_busy(parapet_store *store, const char *path);
 

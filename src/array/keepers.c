@@ -1,8 +1,8 @@
 #include "array/keepers.h"
 
+#include "array/ancestors.h"
 #include "array/array_handle.h"
 #include "array/create.h"
-#include "array/mark.h"
 #include "array/node.h"
 #include "array/store.h"
 #include "array/stored_document.h"
@@ -89,7 +89,7 @@ static void find_kept(keeping *job)
 
 /* ---- A round ---- */
 
-/* Rank 0. Where an append was interrupted, nobody could tell the new arrays from what the append has left. */
+/* Rank 0. */
 static parapet_status hold_groups(keeping *job)
 {
     parapet_store *store = job->all->store;
@@ -99,8 +99,7 @@ static parapet_status hold_groups(keeping *job)
     if (status != PARAPET_OK)
         return fail_create(job, 0, status);
     for (i = 0; i < groups->count && status == PARAPET_OK; i++)
-        if ((status = pp_mark_refuse_append(store, groups->paths[i])) != PARAPET_OK ||
-            (status = pp_node_ensure_group(store, groups->paths[i])) != PARAPET_OK)
+        if ((status = pp_ancestors_ensure_group(store, groups->paths[i])) != PARAPET_OK)
             status = fail_create(job, groups->nodes[i], status);
     return status;
 }

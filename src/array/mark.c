@@ -63,7 +63,7 @@ parapet_status pp_mark_refuse_append(parapet_store *store, const char *group)
         pp_mark_is_there(&(pp_mark){.store = store, .group = group, .name = PP_MARK_APPEND}, &is_there);
     if (status != PARAPET_OK || !is_there || (status = pp_holder_view(store, group, &view)) != PARAPET_OK)
         return status;
-    if (view.is_held)
+    if (view.is_long && !pp_holder_is_own(&view))
         return pp_holder_fail_busy(store, group);
     return pp_fail(PARAPET_ERR_EXISTS,
                    "an append to \"%s\" was interrupted, and its arrays may have different lengths; complete or undo "

@@ -40,17 +40,6 @@ parapet_status pp_node_publish(parapet_store *store, const char *path, parapet_n
 parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,
                                    pp_publish_mode mode);
 
-/* The following change groups above a path: for whoever holds them for an edit (hold.h).
- *
- * Creates the groups above path that do not exist, and removes stale consolidated metadata from those that do. */
-parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path);
-
-/* Removes consolidated metadata from the groups above path, and from path itself if it is a group. */
-parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path);
-
-/* Only from the groups above: for a node that goes, and whose own document may be unreadable. */
-parapet_status pp_node_drop_consolidated_above(parapet_store *store, const char *path);
-
 /* Whether there is an object of that name below a path. */
 parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has);
 
@@ -63,8 +52,5 @@ parapet_status pp_node_drop_copy(parapet_store *store, const char *path);
 
 /* Removes everything that Parapet keeps beside a node except its lock. What says how to resume a copy goes first. */
 parapet_status pp_node_remove_own(parapet_store *store, const char *path);
-
-/* Creates a group at path unless there is one; removes stale consolidated metadata from an existing one. */
-parapet_status pp_node_ensure_group(parapet_store *store, const char *path);
 
 #endif

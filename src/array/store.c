@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/epochs.h"
 #include "array/given_weights.h"
 #include "array/hold.h"
@@ -103,7 +104,7 @@ static parapet_status prepare_root(parapet_store *store)
         return status;
     if ((status = pp_edit_begin(&edit, store, "")) != PARAPET_OK)
         return status;
-    status = pp_node_ensure_group(store, "");
+    status = pp_ancestors_ensure_group(store, "");
     pp_edit_end(&edit);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/array_handle.h"
 #include "array/document.h"
 #include "array/node.h"
@@ -20,7 +21,7 @@ static parapet_status write_document(parapet_array *array, const pp_text *text, 
     parapet_status status = PARAPET_OK;
     pp_sha256_of(text->data, text->bytes, digest);
     if (!array->is_apart && mode == PP_PUBLISH_REPLACE &&
-        (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
+        (status = pp_ancestors_drop_consolidated_with(array->store, array->path)) != PARAPET_OK)
         return status;
     if (array->is_sealed || is_sealed)
         status = pp_seal_write_head(array, array->document_digest, digest);

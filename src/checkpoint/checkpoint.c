@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/array.h"
 #include "array/attributes.h"
 #include "array/consolidate.h"
@@ -170,8 +171,8 @@ static parapet_status make_group(const parapet_checkpoint *checkpoint)
     parapet_status status = pp_edit_begin(&edit, checkpoint->store, checkpoint->path);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_node_prepare_ancestors(checkpoint->store, checkpoint->path)) == PARAPET_OK)
-        status = pp_node_ensure_group(checkpoint->store, checkpoint->path);
+    if ((status = pp_ancestors_prepare(checkpoint->store, checkpoint->path)) == PARAPET_OK)
+        status = pp_ancestors_ensure_group(checkpoint->store, checkpoint->path);
     pp_edit_end(&edit);
     return status;
 }
@@ -656,7 +657,7 @@ static parapet_status publish_record(parapet_checkpoint *checkpoint, bool *is_ce
     parapet_status status = pp_edit_begin(&edit, checkpoint->store, checkpoint->path);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_node_drop_consolidated(checkpoint->store, checkpoint->path)) == PARAPET_OK &&
+    if ((status = pp_ancestors_drop_consolidated_with(checkpoint->store, checkpoint->path)) == PARAPET_OK &&
         (status = pp_edit_prove(&edit)) == PARAPET_OK && (status = pp_hold_prove(&checkpoint->hold)) == PARAPET_OK)
         status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, is_certain);
     pp_edit_end(&edit);

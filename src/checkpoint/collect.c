@@ -175,7 +175,7 @@ static void note_append(collecting *self, const char *path, const char *own)
 }
 
 typedef struct own_folders {
-    bool has_temporaries, has_open_steps, has_copy, has_append, has_lost_metadata;
+    bool has_temporaries, has_open_steps, has_copy;
 } own_folders;
 
 static parapet_status find_folder(void *context, const pp_listed *listed)
@@ -184,13 +184,18 @@ static parapet_status find_folder(void *context, const pp_listed *listed)
     found->has_temporaries = found->has_temporaries || strcmp(listed->name, "tmp") == 0;
     found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
     found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
-    found->has_append = found->has_append || (!listed->is_prefix && strcmp(listed->name, PP_MARK_APPEND) == 0);
-    found->has_lost_metadata =
-        found->has_lost_metadata || (!listed->is_prefix && strcmp(listed->name, PP_MARK_CONSOLIDATE) == 0);
     return PARAPET_OK;
 }
 
-static void collect_own(collecting *self, const char *path)
+/* A mark that is no plain file keeps others from their work, and is not listed: it is looked for by its name. */
+static bool has_mark(collecting *self, const char *path, const char *name)
+{
+    bool is_there;
+    note(self, pp_mark_is_there(&(pp_mark){.store = self->store, .group = path, .name = name}, &is_there));
+    return is_there;
+}
+
+static void collect_own(collecting *self, const char *path, bool is_array)
 {
     own_folders found = {0};
     char *own = NULL;
@@ -203,9 +208,9 @@ static void collect_own(collecting *self, const char *path)
         collect_objects(self, own, "open", REASON_OPEN_STEPS);
     if (found.has_copy)
         collect_copy(self, own);
-    if (found.has_append)
+    if (status == PARAPET_OK && !is_array && has_mark(self, path, PP_MARK_APPEND))
         note_append(self, path, own);
-    if (found.has_lost_metadata)
+    if (status == PARAPET_OK && !is_array && has_mark(self, path, PP_MARK_CONSOLIDATE))
         note_mark(self, own, PP_MARK_CONSOLIDATE, REASON_METADATA);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
@@ -300,12 +305,13 @@ static parapet_status collect_held(collecting *self, const char *path)
     pp_node node = {0};
     parapet_status status = pp_node_load(self->store, path, &node);
     bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP;
-    if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY)
+    bool is_array = status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY;
+    if (is_array)
         collect_cut_off(self, path, node.json);
     pp_node_clear(&node);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
-    collect_own(self, path);
+    collect_own(self, path, is_array);
     if (status == PARAPET_ERR_NOT_FOUND)
         return pp_word_list_count(&self->found) > before ? PARAPET_OK : status;
     if (is_group) {
@@ -318,14 +324,20 @@ static parapet_status collect_held(collecting *self, const char *path)
 /* What another job is changing is left alone, with all that lies below it, and told. */
 static parapet_status collect_node(collecting *self, const char *path)
 {
+    const pp_hold_wish wish = {.store = self->store,
+                               .paths = &path,
+                               .count = 1,
+                               .mode = PP_LOCK_EXCLUSIVE,
+                               .purpose = "collecting what crashes left"};
     pp_hold hold = {0};
     parapet_status status = PARAPET_OK;
-    if (!self->is_dry)
-        status = pp_holds_take(&hold, &(pp_hold_wish){.store = self->store,
-                                                      .paths = &path,
-                                                      .count = 1,
-                                                      .mode = PP_LOCK_EXCLUSIVE,
-                                                      .purpose = "collecting what crashes left"});
+    if (!self->is_dry && (status = pp_holds_take(&hold, &wish)) == PARAPET_OK) {
+        /* Whoever holds SHORT removes the record of a job that died with it. */
+        if ((status = pp_holds_begin_publishing(&hold, &wish)) == PARAPET_OK)
+            pp_holds_end_publishing(&hold, 1);
+        else
+            pp_holds_release(&hold, 1);
+    }
     if (status != PARAPET_OK) {
         note(self, status);
         return PARAPET_OK;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/children.h"
 #include "array/hold.h"
 #include "array/node.h"
@@ -291,7 +292,7 @@ static parapet_status remove_document(parapet_store *store, const char *path, co
     parapet_status status = pp_edit_begin(&edit, store, path);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_node_drop_consolidated(store, path)) == PARAPET_OK)
+    if ((status = pp_ancestors_drop_consolidated_with(store, path)) == PARAPET_OK)
         status = pp_walk_remove(store, group_path, "zarr.json");
     pp_edit_end(&edit);
     return status;

@@ -10,6 +10,7 @@
  * it is removed. */
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/around.h"
 #include "array/belonging.h"
 #include "array/path.h"
@@ -79,7 +80,7 @@ static parapet_status remove_group_document(parapet_store *store, const char *pa
     parapet_status status;
     if ((status = pp_store_list(pp_store_backend(store), path, clear_entry,
                                 &(place){.store = store, .path = path})) != PARAPET_OK ||
-        (status = pp_node_drop_consolidated_above(store, path)) != PARAPET_OK ||
+        (status = pp_ancestors_drop_consolidated(store, path)) != PARAPET_OK ||
         (status = pp_edit_prove(edit)) != PARAPET_OK ||
         (status = pp_walk_remove(store, path, "zarr.json")) != PARAPET_OK)
         return status;

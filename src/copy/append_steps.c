@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/around.h"
 #include "array/array.h"
 #include "array/group.h"
@@ -224,7 +225,7 @@ static parapet_status drop_consolidated(const pp_append *append, const char *pat
     parapet_status status = pp_edit_begin(&edit, store, path);
     if (status != PARAPET_OK)
         return status;
-    status = pp_node_drop_consolidated(store, path);
+    status = pp_ancestors_drop_consolidated_with(store, path);
     pp_edit_end(&edit);
     return status;
 }

@@ -1,10 +1,12 @@
 /* array.c - the copy of one array: its passes, and what makes it visible. */
+#include "array/ancestors.h"
 #include "array/array.h"
 #include "array/node.h"
 #include "array/refresh.h"
 #include "array/store.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "codec/crc32c.h"
 #include "copy/copy.h"
 #include "copy/dealing.h"
 #include "rechunk/print.h"
@@ -174,7 +176,7 @@ static parapet_status publish_held(pp_copy_task *task, const pp_edit *edit, cons
     const char *path = pp_array_path(task->target);
     char incarnation[PP_INCARNATION_BYTES];
     parapet_status status;
-    if ((status = pp_node_prepare_ancestors(task->target_store, path)) != PARAPET_OK ||
+    if ((status = pp_ancestors_prepare(task->target_store, path)) != PARAPET_OK ||
         (status = pp_hold_renew_incarnation(&task->hold, incarnation)) != PARAPET_OK ||
         (status = pp_hold_prove(&task->hold)) != PARAPET_OK || (status = pp_edit_prove(edit)) != PARAPET_OK)
         return status;
@@ -285,6 +287,12 @@ static parapet_status prepare(pp_copy_task *task, pp_copy_progress *progress)
     return PARAPET_OK;
 }
 
+static uint64_t shape_of(const parapet_array *array)
+{
+    const pp_array_document *document = pp_array_document_of(array);
+    return pp_crc32c(0, document->shape, (size_t)document->ndim * sizeof document->shape[0]);
+}
+
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
@@ -301,6 +309,8 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     }
     if (status == PARAPET_OK && request->verify)
         status = verify(&task, progress, totals);
+    if (status == PARAPET_OK)
+        totals->shape = shape_of(task.source);
     if (task.source != NULL)
         pp_copy_task_close(&task);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot copy array \"%s\"", source_path);
@@ -332,7 +342,7 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
 }
 
 parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
-                                    const char *target_path, bool *is_touched, int64_t *bytes)
+                                    const char *target_path, pp_copy_surveyed *surveyed)
 {
     pp_copy_task task = {.request = request};
     pp_copy_wishes wishes;
@@ -344,10 +354,11 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
         status = pp_comm_agree(pp_copy_task_comm(&task), "planning",
                                pp_copy_changes_parse(&wishes, &changes, source, true));
     }
-    if (status == PARAPET_OK && is_planned) {
-        *is_touched = wishes.is_touched;
-        *bytes = pp_copy_task_bytes(&task, 1);
-    }
+    *surveyed = (pp_copy_surveyed){0};
+    if (status == PARAPET_OK && is_planned)
+        *surveyed = (pp_copy_surveyed){.is_touched = wishes.is_touched, .bytes = pp_copy_task_bytes(&task, 1)};
+    if (status == PARAPET_OK)
+        surveyed->shape = shape_of(task.source);
     if (task.source != NULL)
         pp_copy_task_close(&task);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot copy array \"%s\"", source_path);

@@ -121,17 +121,25 @@ static parapet_status begin(copy_turns *turns, const parapet_copy_request *reque
     return status == PARAPET_OK ? check_names(request, *kind) : status;
 }
 
+/* Rank 0. */
+static parapet_status check_ends(const parapet_copy_request *request)
+{
+    char *source = NULL, *target = NULL;
+    parapet_status status = pp_path_normalize(request->source_path, &source);
+    if (status == PARAPET_OK && (status = pp_path_normalize(request->target_path, &target)) == PARAPET_OK &&
+        (status = pp_mark_refuse_append_above(request->source, source)) == PARAPET_OK)
+        status = pp_mark_refuse_append_above(request->target, target);
+    pp_free(target);
+    pp_free(source);
+    return status;
+}
+
 /* [collective] In a group that an interrupted append has left, nobody can tell what belongs together. */
-static parapet_status check_target(const parapet_copy_request *request)
+static parapet_status refuse_appended(const parapet_copy_request *request)
 {
     pp_comm *comm = pp_store_comm(request->target);
-    char *path = NULL;
-    parapet_status status = PARAPET_OK;
-    if (pp_comm_rank(comm) == 0 && !pp_copy_is_given(request->append) &&
-        (status = pp_path_normalize(request->target_path, &path)) == PARAPET_OK)
-        status = pp_mark_refuse_append_above(request->target, path);
-    pp_free(path);
-    return pp_comm_agree(comm, "preparing a copy", status);
+    bool looks = pp_comm_rank(comm) == 0 && !pp_copy_is_given(request->append);
+    return pp_comm_agree(comm, "preparing a copy", looks ? check_ends(request) : PARAPET_OK);
 }
 
 /* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */
@@ -146,7 +154,7 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_suspend_deadline(stores[i]);
-    if ((status = check_target(request)) == PARAPET_OK &&
+    if ((status = refuse_appended(request)) == PARAPET_OK &&
         (status = pp_around_find(&around, request->target, request->target_path)) == PARAPET_OK) {
         status = pp_copy_is_given(request->append) ? pp_append_group(request, totals)
                  : kind == PARAPET_NODE_GROUP

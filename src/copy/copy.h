@@ -314,15 +314,22 @@ typedef struct pp_copy_totals {
     int64_t memory_peak_bytes, memory_planned_bytes;
     double planned_seconds, seconds;
     int64_t extent_before, extent_after, repaired; /* of an append */
+    uint64_t shape;                                /* of the last array: as in pp_copy_surveyed */
 } pp_copy_totals;
 
 /* [collective] Copies one array; adds what this rank has done to totals. tree NULL: a single array. */
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals);
 
-/* [collective] Whether one array of a hierarchy can be copied; whether the changes concern it, and its bytes. */
+typedef struct pp_copy_surveyed {
+    bool is_touched; /* the changes concern it */
+    int64_t bytes;
+    uint64_t shape; /* stands for the lengths of the source */
+} pp_copy_surveyed;
+
+/* [collective] Whether one array of a hierarchy can be copied, and what of it. */
 parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
-                                    const char *target_path, bool *is_touched, int64_t *bytes);
+                                    const char *target_path, pp_copy_surveyed *surveyed);
 
 /* [collective] Prints the plan for one array. */
 parapet_status pp_copy_array_explain(const parapet_copy_request *request, const char *source_path,

@@ -1,4 +1,5 @@
 /* decision.c - how an array is copied: planned anew, or taken up from a run before; rank 0 decides for all. */
+#include "array/ancestors.h"
 #include "array/array.h"
 #include "array/create.h"
 #include "array/node.h"
@@ -104,7 +105,7 @@ static parapet_status prepare_ancestors(const pp_copy_task *task)
     parapet_status status = pp_edit_begin(&edit, task->target_store, path);
     if (status != PARAPET_OK)
         return status;
-    status = pp_node_prepare_ancestors(task->target_store, path);
+    status = pp_ancestors_prepare(task->target_store, path);
     pp_edit_end(&edit);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "array/array.h"
 #include "array/group.h"
+#include "array/mark.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "base/choice.h"
@@ -106,16 +107,26 @@ static const char *last_name(const char *path)
 }
 
 /* [collective] */
+static parapet_status refuse_appended(const file_writing *work, const char *path)
+{
+    bool leads = pp_comm_rank(work->comm) == 0;
+    return pp_comm_agree(work->comm, "preparing a file",
+                         leads ? pp_mark_refuse_append_above(work->request->source, path) : PARAPET_OK);
+}
+
+/* [collective] */
 static parapet_status open_source(file_writing *work, const char *path)
 {
     parapet_node_kind kind;
     parapet_status status = pp_copy_find_kind(work->request->source, path, work->comm, &kind);
-    if (status != PARAPET_OK)
+    if (status != PARAPET_OK || (status = refuse_appended(work, path)) != PARAPET_OK)
         return status;
     status = kind == PARAPET_NODE_GROUP
                  ? list_group(work, path)
                  : pp_comm_agree(work->comm, "opening arrays", add_name(work, last_name(path)));
-    return status == PARAPET_OK ? open_arrays(work, path) : status;
+    if (status == PARAPET_OK)
+        status = open_arrays(work, path);
+    return status == PARAPET_OK ? refuse_appended(work, path) : status;
 }
 
 /* ---- The outline, equal on all ranks ---- */

@@ -4,6 +4,7 @@
  * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/around.h"
 #include "array/children.h"
 #include "array/group.h"
@@ -39,7 +40,9 @@ typedef struct tree_walk {
     bool notes_old;            /* surveying: which arrays of the target are going to be replaced */
     bool is_touched;
     int64_t bytes;
-    int as_json; /* explaining */
+    uint64_t surveyed_shapes;
+    uint64_t shapes; /* stands for the lengths of all arrays so far, in their order */
+    int as_json;     /* explaining */
     pp_text *text;
     char **svg;
 } tree_walk;
@@ -54,7 +57,7 @@ static parapet_status write_group(parapet_store *store, const char *target, cons
     parapet_status status = pp_edit_begin(&edit, store, target);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK)
+    if ((status = pp_ancestors_prepare(store, target)) == PARAPET_OK)
         status = pp_node_write_group(store, target, document, PP_PUBLISH_REPLACE);
     pp_edit_end(&edit);
     return status;
@@ -153,29 +156,34 @@ static parapet_status keep_consolidated(tree_walk *walk, const parapet_group *gr
     return PARAPET_OK;
 }
 
-/* Arrays of different lengths would stay so: the copy has nothing that says how to make them equal. */
+/* [collective] Arrays of different lengths would stay so: the copy has nothing that says how to make them equal. */
 static parapet_status check_source(const tree_walk *walk, const char *source)
 {
-    parapet_store *store = walk->request->source;
-    return pp_store_is_foreign(store) ? PARAPET_OK : pp_mark_refuse_append_above(store, source);
+    pp_comm *comm = pp_store_comm(walk->request->target);
+    return pp_comm_agree(comm, "looking at a group",
+                         pp_comm_rank(comm) == 0 ? pp_mark_refuse_append_above(walk->request->source, source) : PARAPET_OK);
 }
 
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_group *group = NULL;
-    bool is_copying = walk->purpose == COPYING;
+    bool is_copying = walk->purpose == COPYING,
+         is_looking = walk->purpose == SURVEYING || walk->purpose == EXPLAINING;
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
         return status;
-    if (walk->purpose == SURVEYING || walk->purpose == EXPLAINING)
-        status = pp_comm_agree(comm, "looking at a group",
-                               pp_comm_rank(comm) == 0 ? check_source(walk, source) : PARAPET_OK);
+    if (is_looking)
+        status = check_source(walk, source);
     if (is_copying)
         status = pp_comm_agree(comm, "making a group",
                                pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);
     if (status == PARAPET_OK)
         status = copy_children(walk, group, source, target);
+    /* An append that began after the look above has left its mark, or has changed all its arrays: those that were
+     * surveyed before are found to have changed when they are copied (check_shapes). */
+    if (status == PARAPET_OK && is_looking)
+        status = check_source(walk, source);
     if (status == PARAPET_OK && is_copying)
         status = keep_consolidated(walk, group, source, target);
     if (walk->totals != NULL)
@@ -193,13 +201,25 @@ static parapet_status note_old(tree_walk *walk, const char *target)
                          pp_comm_rank(comm) == 0 ? pp_copy_finished_add_old(&walk->tree, store, target) : PARAPET_OK);
 }
 
+static void add_shape(tree_walk *walk, uint64_t shape)
+{
+    walk->shapes = walk->shapes * UINT64_C(6364136223846793005) + shape + 1;
+}
+
+static parapet_status copy_array(tree_walk *walk, const char *source, const char *target)
+{
+    parapet_status status = pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->totals);
+    add_shape(walk, walk->totals->shape);
+    return status;
+}
+
 static parapet_status survey_array(tree_walk *walk, const char *source, const char *target)
 {
-    bool is_touched = false;
-    int64_t bytes = 0;
-    parapet_status status = pp_copy_array_survey(walk->request, source, target, &is_touched, &bytes);
-    walk->is_touched = walk->is_touched || is_touched;
-    walk->bytes += bytes;
+    pp_copy_surveyed found;
+    parapet_status status = pp_copy_array_survey(walk->request, source, target, &found);
+    walk->is_touched = walk->is_touched || found.is_touched;
+    walk->bytes += found.bytes;
+    add_shape(walk, found.shape);
     return status == PARAPET_OK && walk->notes_old ? note_old(walk, target) : status;
 }
 
@@ -210,7 +230,7 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
     if (walk->purpose == SURVEYING)
         return survey_array(walk, source, target);
     if (walk->purpose == COPYING)
-        return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->totals);
+        return copy_array(walk, source, target);
     if (!walk->as_json)
         pp_text_add(walk->text, "%s\n", source);
     return pp_copy_array_explain(walk->request, source, target, true, walk->as_json, walk->text, walk->svg);
@@ -237,6 +257,7 @@ static parapet_status survey(tree_walk *copying, const tree_ends *ends)
     parapet_status status = copy_group(&walk, ends->source, ends->target);
     copying->progress->total_bytes = walk.bytes;
     copying->tree.old = walk.tree.old;
+    copying->surveyed_shapes = walk.shapes;
     if (status == PARAPET_OK)
         status = pp_selection_check_found(copying->selection);
     if (status == PARAPET_OK && !walk.is_touched &&
@@ -288,6 +309,18 @@ static bool has_come_to_nothing(const tree_walk *walk, parapet_status status)
            (walk->tree.is_new || (walk->tree.is_empty && status == PARAPET_ERR_EXISTS));
 }
 
+/* Equal on all ranks, as the documents are. */
+static parapet_status check_shapes(const tree_walk *walk, const char *source)
+{
+    if (walk->shapes == walk->surveyed_shapes)
+        return PARAPET_OK;
+    return pp_fail(
+        PARAPET_ERR_STALE,
+        "another job changed the shape of arrays below \"%s\" while they were copied, and the copies do not "
+        "belong together; copy again, with overwrite",
+        pp_path_shown(source));
+}
+
 /* [collective] */
 static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 {
@@ -296,7 +329,8 @@ static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&
-        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
+        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK &&
+        (status = check_shapes(walk, ends->source)) == PARAPET_OK)
         return pp_comm_agree(comm, "ending a copy",
                              pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
     if (has_come_to_nothing(walk, status)) {

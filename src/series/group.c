@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/ancestors.h"
 #include "array/attributes.h"
 #include "array/consolidate.h"
 #include "array/node.h"
@@ -103,8 +104,8 @@ parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_j
     parapet_status status = pp_edit_begin(&edit, series->store, series->path);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_node_prepare_ancestors(series->store, series->path)) == PARAPET_OK &&
-        (steps >= 0 || (status = pp_node_ensure_group(series->store, series->path)) == PARAPET_OK) &&
+    if ((status = pp_ancestors_prepare(series->store, series->path)) == PARAPET_OK &&
+        (steps >= 0 || (status = pp_ancestors_ensure_group(series->store, series->path)) == PARAPET_OK) &&
         (status = pp_edit_prove(&edit)) == PARAPET_OK && (status = pp_hold_prove(&series->group_hold)) == PARAPET_OK)
         status = write_held(series, steps, attributes);
     pp_edit_end(&edit);

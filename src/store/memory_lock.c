@@ -103,15 +103,17 @@ parapet_status pp_memory_write_lock(pp_lock *lock, const char *text)
     return status;
 }
 
-static bool is_held(const pp_memory_space *shared, const char *key)
+static void view_parts(const pp_memory_space *shared, const char *key, pp_lock_view *view)
 {
     const pp_memory_lock *each;
     int byte;
-    for (each = shared->locks; each != NULL; each = each->next)
-        for (byte = 0; byte < PP_LOCK_BYTES && strcmp(each->key, key) == 0; byte++)
-            if (each->modes[byte] != PP_LOCK_FREE)
-                return true;
-    return false;
+    for (each = shared->locks; each != NULL; each = each->next) {
+        if (strcmp(each->key, key) != 0)
+            continue;
+        for (byte = 0; byte < PP_LOCK_BYTES; byte++)
+            view->is_held = view->is_held || each->modes[byte] != PP_LOCK_FREE;
+        view->is_long = view->is_long || each->modes[PP_LOCK_LONG] != PP_LOCK_FREE;
+    }
 }
 
 parapet_status pp_memory_view_lock(pp_store *store, const char *key, pp_lock_view *view)
@@ -126,7 +128,7 @@ parapet_status pp_memory_view_lock(pp_store *store, const char *key, pp_lock_vie
             memcpy(view->text, shared->objects[i].content->data, bytes);
     }
     view->text[bytes] = '\0';
-    view->is_held = is_held(shared, key);
+    view_parts(shared, key, view);
     pp_memory_space_unlock(shared);
     return PARAPET_OK;
 }

@@ -404,6 +404,7 @@ parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view 
         return status;
     status = read_open_text(descriptor, key, view->text);
     view->is_held = lock_range(descriptor, F_OFD_GETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 1;
+    view->is_long = view->is_held && lock_range(descriptor, F_OFD_GETLK, F_WRLCK, PP_LOCK_LONG, 1) == 1;
     (void)close(descriptor);
     return status;
 }

@@ -534,6 +534,7 @@ parapet_status pp_record_view_lock(pp_store *base, const char *key, pp_lock_view
     for (byte = 0; byte < PP_LOCK_BYTES && status == PARAPET_OK && !all.is_held; byte++) {
         all.byte = (pp_lock_byte)byte;
         status = survey_all(&all);
+        view->is_long = byte == PP_LOCK_LONG && all.is_held;
     }
     (void)close(all.directory);
     view->is_held = all.is_held;

@@ -85,6 +85,7 @@ typedef enum pp_lock_mode { PP_LOCK_FREE, PP_LOCK_SHARED, PP_LOCK_EXCLUSIVE } pp
 /* A lock as others see it. */
 typedef struct pp_lock_view {
     bool is_held; /* somebody holds a part of it */
+    bool is_long; /* and it is LONG */
     char text[PP_LOCK_TEXT_BYTES + 1];
     char holder[PP_LOCK_HOLDER_BYTES]; /* of an owner record: "process 4711 on node12 since ..."; "": there is none */
     char advice[PP_LOCK_TEXT_BYTES];   /* what to do, if waiting may be in vain; else "" */

@@ -214,6 +214,31 @@ static void test_collect__leaves_the_marks_where_one_cannot_be_put_right(void **
     stored_close(&store);
 }
 
+/* Nobody could tell what is new from what the append has left; what gc has put right is a group as any other. */
+static void test_collect__takes_nothing_new_where_an_append_was_interrupted(void **state)
+{
+    const parapet_array_spec steps = {.type = PARAPET_INT32, .ndim = 1, .shape = (const int64_t[]){0}};
+    parapet_store *store;
+    parapet_group *group = NULL;
+    parapet_array *array = NULL;
+    parapet_checkpoint *checkpoint = NULL;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "a/zarr.json", things[0].text);
+    stored_put_text(store, "a/__parapet/append", "");
+    assert_fails(parapet_group_create(&group, store, "a/new", NULL), PARAPET_ERR_EXISTS, "was interrupted");
+    assert_fails(parapet_group_create(&group, store, "a/b/new", NULL), PARAPET_ERR_EXISTS, "was interrupted");
+    assert_fails(parapet_array_create(&array, store, "a/b/new", &steps), PARAPET_ERR_EXISTS, "was interrupted");
+    assert_fails(parapet_checkpoint_begin(&checkpoint, store, "a/restart", NULL), PARAPET_ERR_EXISTS,
+                 "was interrupted");
+    assert_false(stored_has(store, "a/new/zarr.json") || stored_has(store, "a/b/zarr.json") ||
+                 stored_has(store, "a/restart/zarr.json"));
+    assert_ok(pp_store_remove(store->backend, "a/__parapet/append"));
+    assert_ok(parapet_group_create(&group, store, "a/new", NULL));
+    assert_ok(parapet_group_close(&group));
+    stored_close(&store);
+}
+
 /* What says that it was shrunk, but not how, or cannot be read, is told, and nothing of it goes. */
 static void test_collect__removes_nothing_where_a_mark_is_wrong(void **state)
 {
@@ -260,6 +285,7 @@ static void test_collect__needs_a_store_that_is_writable_and_without_handles(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_collect__takes_nothing_new_where_an_append_was_interrupted),
         cmocka_unit_test(test_collect__takes_only_what_nobody_needs),
         cmocka_unit_test(test_collect__that_fails_anywhere_takes_nothing_else_and_can_be_repeated),
         cmocka_unit_test(test_collect__needs_a_store_that_is_writable_and_without_handles),
