@@ -1,6 +1,6 @@
 /* array.c - the copy of one array: its passes, and what makes it visible. */
-#include "array/ancestors.h"
 #include "array/array.h"
+#include "array/ancestors.h"
 #include "array/node.h"
 #include "array/refresh.h"
 #include "array/store.h"
