@@ -161,7 +161,8 @@ static parapet_status check_source(const tree_walk *walk, const char *source)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     return pp_comm_agree(comm, "looking at a group",
-                         pp_comm_rank(comm) == 0 ? pp_mark_refuse_append_above(walk->request->source, source) : PARAPET_OK);
+                         pp_comm_rank(comm) == 0 ? pp_mark_refuse_append_above(walk->request->source, source)
+                                                 : PARAPET_OK);
 }
 
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
