@@ -10,16 +10,11 @@ static const tool_flag flags[] = {
     {0, 0, NULL, NULL},
 };
 
-/* Without --max-mem, the boxes compared are at most this large. */
-enum { DEFAULT_BUFFER_BYTES = 32 << 20 };
-
-/* The part of --max-mem that each store gets, and each of the two buffers: 3/8 + 3/8 + 1/8 + 1/8. */
-enum { STORE_EIGHTHS = 3 };
-
 /* Two stores and what was found to differ between them. */
 typedef struct tool_comparing {
     const tool_request *request;
     parapet_store *stores[2];
+    size_t buffer_bytes;
     tool_document *document; /* NULL: for people */
     const char *path;        /* of what is being compared */
     tool_node nodes[2];
@@ -231,12 +226,6 @@ static void report_values(tool_comparing *comparing, const tool_values_differenc
         print_values(comparing, difference);
 }
 
-static size_t buffer_bytes_of(const tool_request *request)
-{
-    int64_t limit = request->options.memory_bytes;
-    return limit > 0 ? (size_t)limit / 8 : DEFAULT_BUFFER_BYTES;
-}
-
 /* Whether elements can be compared; if not, that is reported with the path of the array as it was given. */
 static bool is_comparable(tool_comparing *comparing)
 {
@@ -255,8 +244,7 @@ static void compare_values(tool_comparing *comparing)
     tool_values_difference difference = {0};
     parapet_status status;
     char *path = shown_path(comparing);
-    status =
-        values_compare(&difference, &comparing->nodes[0], &comparing->nodes[1], buffer_bytes_of(comparing->request));
+    status = values_compare(&difference, &comparing->nodes[0], &comparing->nodes[1], comparing->buffer_bytes);
     if (status == PARAPET_OK) {
         report_values(comparing, &difference);
     } else {
@@ -407,21 +395,6 @@ static void compare_for_programs(tool_comparing *comparing)
     comparing->document = NULL;
 }
 
-/* Gives each store its part of the limit; false: it is too small for that, already reported. */
-static bool share_memory(tool_request *shared)
-{
-    char *part;
-    bool is_enough;
-    if (shared->options.memory_bytes == 0)
-        return true;
-    part = text_format("%" PRId64, shared->options.memory_bytes / 8 * STORE_EIGHTHS);
-    is_enough = parapet_store_options_set(&shared->options, "memory_bytes", part) == PARAPET_OK;
-    if (!is_enough)
-        report_error("--max-mem", "each of the two stores gets 3/8 of it: %s", parapet_error_message());
-    free(part);
-    return is_enough;
-}
-
 static int run_comparing(tool_comparing *comparing)
 {
     if (comparing->request->flags & TOOL_JSON)
@@ -438,7 +411,7 @@ static int run(const tool_request *request)
     tool_request shared = *request;
     tool_comparing comparing = {.request = request};
     int exit_code = TOOL_FAILED;
-    if (!share_memory(&shared))
+    if (!memory_share(&shared, 2, &comparing.buffer_bytes))
         return TOOL_USAGE;
     texts_allow(&shared);
     comparing.stores[0] = store_open(&shared, request->operands[0], PARAPET_READ);

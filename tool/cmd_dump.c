@@ -15,13 +15,12 @@ static const tool_value values[] = {
     {0, NULL, NULL, NULL},
 };
 
-enum { BUFFER_BYTES = 32 << 20 };
-
 /* Values that are being printed. */
 typedef struct tool_dumping {
     const tool_request *request;
     tool_node node;
     tool_region region;
+    size_t buffer_bytes;
     size_t used; /* columns of the line */
     bool has_failed;
 } tool_dumping;
@@ -206,7 +205,7 @@ static parapet_status dump_json(tool_dumping *dumping)
     document_key(&document, "values");
     if (region_elements(&dumping->region) == 0)
         fputs("[]", stdout);
-    status = region_visit(&dumping->node, &dumping->region, BUFFER_BYTES, take_json, dumping);
+    status = region_visit(&dumping->node, &dumping->region, dumping->buffer_bytes, take_json, dumping);
     document_close(&document);
     return status;
 }
@@ -262,12 +261,12 @@ static parapet_status dump(tool_dumping *dumping)
     if (strcmp(format, "json") == 0)
         return dump_json(dumping);
     if (strcmp(format, "binary") == 0)
-        return region_visit(&dumping->node, &dumping->region, BUFFER_BYTES, take_binary, dumping);
+        return region_visit(&dumping->node, &dumping->region, dumping->buffer_bytes, take_binary, dumping);
     if (strcmp(format, "csv") == 0) {
         print_csv_head(dumping);
-        return region_visit(&dumping->node, &dumping->region, BUFFER_BYTES, take_csv, dumping);
+        return region_visit(&dumping->node, &dumping->region, dumping->buffer_bytes, take_csv, dumping);
     }
-    status = region_visit(&dumping->node, &dumping->region, BUFFER_BYTES, take_text, dumping);
+    status = region_visit(&dumping->node, &dumping->region, dumping->buffer_bytes, take_text, dumping);
     if (dumping->used > 0)
         putchar('\n');
     return status;
@@ -302,7 +301,7 @@ static int run(const tool_request *given)
     parapet_store *store;
     parapet_status status;
     int exit_code = TOOL_FAILED;
-    if (!check_format(request))
+    if (!check_format(request) || !memory_share(&allowed, 1, &dumping.buffer_bytes))
         return TOOL_USAGE;
     texts_allow(&allowed);
     if ((store = store_open(request, request->operands[0], PARAPET_READ)) == NULL)

@@ -14,7 +14,11 @@ static const tool_value values[] = {
     {0, NULL, NULL, NULL},
 };
 
-enum { BUFFER_BYTES = 32 << 20 };
+/* Of an array of more blocks only those are read that have something stored. */
+enum { BLOCKS_UNLISTED = 1024 };
+
+/* The list of them takes that part of the buffer at most; of an array with more, all blocks are read. */
+enum { LIST_PART = 8 };
 
 enum { ELEMENT_BYTES_MOST = 8 }; /* of an element that is a number */
 
@@ -38,7 +42,11 @@ typedef struct tool_counting {
     const tool_request *request;
     tool_node node;
     tool_region region;
+    size_t buffer_bytes;
     int64_t block[PARAPET_MAX_NDIM];
+    bool is_listed;
+    int64_t *stored; /* if so, the numbers of the blocks that have something stored */
+    size_t stored_count;
     tool_missing missing;
     tool_packing packing;
     tool_moments moments;
@@ -123,7 +131,7 @@ static void add_elements(tool_counting *counting, const unsigned char *data, int
 static void choose_block(tool_counting *counting)
 {
     const parapet_array_info *info = &counting->node.info;
-    int64_t limit = BUFFER_BYTES / (int64_t)info->element_bytes, elements = 1;
+    int64_t limit = (int64_t)(counting->buffer_bytes / info->element_bytes), elements = 1;
     int64_t share = region_elements(&counting->region) / counting->request->rank_count + 1;
     limit = share < limit ? share : limit;
     for (int d = info->ndim - 1; d >= 0; d--) {
@@ -157,6 +165,97 @@ static void block_of(const tool_counting *counting, int64_t number, tool_region 
     }
 }
 
+/* ---- Large arrays, of which little may be stored ---- */
+
+/* Adds the blocks of the region that a stored box touches. */
+static int add_stored(void *context, const int64_t *start, const int64_t *count)
+{
+    tool_counting *counting = context;
+    const tool_region *region = &counting->region;
+    int64_t first[PARAPET_MAX_NDIM], last[PARAPET_MAX_NDIM], at[PARAPET_MAX_NDIM];
+    int d;
+    for (d = 0; d < region->ndim; d++) {
+        int64_t begin = start[d] > region->start[d] ? start[d] : region->start[d];
+        int64_t end = region->start[d] + region->count[d];
+        end = start[d] + count[d] < end ? start[d] + count[d] : end;
+        if (begin >= end)
+            return 0;
+        first[d] = at[d] = begin / counting->block[d] - region->start[d] / counting->block[d];
+        last[d] = (end - 1) / counting->block[d] - region->start[d] / counting->block[d];
+    }
+    do {
+        int64_t number = 0;
+        if (counting->stored_count == counting->buffer_bytes / LIST_PART / sizeof number)
+            return 1;
+        for (d = 0; d < region->ndim; d++)
+            number = number * blocks_along(counting, d) + at[d];
+        counting->stored = memory_grow(counting->stored, counting->stored_count, sizeof *counting->stored);
+        counting->stored[counting->stored_count++] = number;
+        for (d = region->ndim - 1; d >= 0 && ++at[d] > last[d]; d--)
+            at[d] = first[d];
+    } while (d >= 0);
+    return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* A block may be touched by several boxes. */
+static void drop_repeated(tool_counting *counting)
+{
+    size_t used = 0;
+    if (counting->stored_count > 0)
+        qsort(counting->stored, counting->stored_count, sizeof *counting->stored, compare_numbers);
+    for (size_t i = 0; i < counting->stored_count; i++)
+        if (i == 0 || counting->stored[i] != counting->stored[used - 1])
+            counting->stored[used++] = counting->stored[i];
+    counting->stored_count = used;
+}
+
+/* [collective] Rank 0 lists: another job that writes may show every rank another list. */
+static parapet_status list_stored(tool_counting *counting)
+{
+    const tool_request *request = counting->request;
+    parapet_status status = PARAPET_OK;
+    if (request->rank == 0 && (status = parapet_array_list(counting->node.array, add_stored, counting)) == PARAPET_OK)
+        drop_repeated(counting);
+    ranks_share(request, &status, sizeof status);
+    counting->is_listed = status != PARAPET_ERR_CANCELLED;
+    if (!counting->is_listed)
+        return PARAPET_OK;
+    ranks_share(request, &counting->stored_count, sizeof counting->stored_count);
+    if (status != PARAPET_OK || counting->stored_count == 0)
+        return status;
+    if (request->rank != 0)
+        counting->stored = memory_get(counting->stored_count * sizeof *counting->stored);
+    ranks_share(request, counting->stored, counting->stored_count * sizeof *counting->stored);
+    return status;
+}
+
+/* All other elements have the fill value. */
+static void add_fill(tool_counting *counting)
+{
+    const parapet_array_info *info = &counting->node.info;
+    tool_moments *moments = &counting->moments, fill = {0};
+    double value = 0, rest = (double)region_elements(&counting->region) - moments->count - moments->missing;
+    (void)element_number(info, info->fill_value, &value);
+    if (rest <= 0)
+        return;
+    if (missing_is(&counting->missing, info->fill_value, value)) {
+        fill.missing = rest;
+    } else {
+        add_value(info, &fill, value, info->fill_value);
+        fill.count = rest;
+        fill.finite = isfinite(value) ? rest : 0;
+    }
+    add_moments(info, moments, &fill);
+}
+
+/* ---- All of it ---- */
+
 /* [collective] Ranks take blocks in turn; who has none left still takes part in the call. */
 static parapet_status count_all(tool_counting *counting)
 {
@@ -171,16 +270,22 @@ static parapet_status count_all(tool_counting *counting)
         count *= blocks_along(counting, d);
         block *= counting->block[d];
     }
+    if (count > BLOCKS_UNLISTED)
+        status = list_stored(counting);
+    if (counting->is_listed)
+        count = (int64_t)counting->stored_count;
     data = memory_get((size_t)block * info->element_bytes + 1);
     for (int64_t first = 0; first < count && status == PARAPET_OK; first += request->rank_count) {
+        int64_t number = first + request->rank < count ? first + request->rank : 0;
         bool has_one = first + request->rank < count;
         tool_region box = {.ndim = info->ndim};
         parapet_part part = {.ndim = info->ndim, .start = box.start, .count = box.count, .data = data};
-        block_of(counting, has_one ? first + request->rank : 0, &box);
+        block_of(counting, counting->is_listed ? counting->stored[number] : number, &box);
         status = parapet_array_read(counting->node.array, &part, has_one ? 1 : 0);
         if (status == PARAPET_OK && has_one)
             add_elements(counting, data, region_elements(&box));
     }
+    free(counting->stored);
     free(data);
     return status;
 }
@@ -194,6 +299,8 @@ static void put_together(tool_counting *counting)
     for (int rank = 0; rank < request->rank_count; rank++)
         add_moments(&counting->node.info, &sum, &all[rank]);
     counting->moments = sum;
+    if (counting->is_listed)
+        add_fill(counting);
     free(all);
 }
 
@@ -366,13 +473,13 @@ static int run_opened(tool_counting *counting)
         return TOOL_USAGE;
     missing_init(&counting->missing, &counting->node);
     counting->packing = packing_of(&counting->node);
-    status = count_all(counting);
+    if ((status = count_all(counting)) == PARAPET_OK)
+        put_together(counting);
     missing_free(&counting->missing);
     if (status != PARAPET_OK) {
         report_status(status, request->operands[0]);
         return TOOL_FAILED;
     }
-    put_together(counting);
     if (request->rank == 0 && request->flags & TOOL_JSON)
         print_for_programs(counting);
     else if (request->rank == 0)
@@ -382,11 +489,14 @@ static int run_opened(tool_counting *counting)
 
 static int run(const tool_request *request)
 {
+    tool_request shared = *request;
     tool_counting counting = {.request = request};
-    parapet_store *store = store_open(request, request->operands[0], PARAPET_READ);
+    parapet_store *store;
     parapet_status status;
     int exit_code = TOOL_FAILED;
-    if (store == NULL)
+    if (!memory_share(&shared, 1, &counting.buffer_bytes))
+        return TOOL_USAGE;
+    if ((store = store_open(&shared, request->operands[0], PARAPET_READ)) == NULL)
         return TOOL_FAILED;
     if ((status = node_open(&counting.node, store, "")) == PARAPET_OK)
         exit_code = run_opened(&counting);

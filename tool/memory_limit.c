@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BUFFER_BYTES = 32 << 20 };
+
 static const int64_t limit_least = (int64_t)64 << 20, limit_most = (int64_t)4 << 30;
 
 /* The first number in a file; -1: there is no such file, or "max". */
@@ -135,4 +137,21 @@ bool memory_limit_choose(const tool_request *request, parapet_store_options *opt
                                     : text != NULL ? "PARAPET_MEMORY_BYTES"
                                                    : "--max-mem");
     return true;
+}
+
+bool memory_share(tool_request *request, int stores, size_t *buffer_bytes)
+{
+    int64_t limit = request->options.memory_bytes;
+    char *part;
+    bool is_enough;
+    *buffer_bytes = limit > 0 ? (size_t)limit / 8 : BUFFER_BYTES;
+    if (limit == 0)
+        return true;
+    part = text_format("%" PRId64, limit / stores - (int64_t)*buffer_bytes);
+    is_enough = parapet_store_options_set(&request->options, "memory_bytes", part) == PARAPET_OK;
+    if (!is_enough)
+        report_error("--max-mem", "%s gets %s of it: %s", stores > 1 ? "each of the two stores" : "the store",
+                     stores > 1 ? "3/8" : "7/8", parapet_error_message());
+    free(part);
+    return is_enough;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 /* Of one rank: long enough that storage is not asked for little. */
-enum { DEFAULT_BUFFER_BYTES = 16 << 20 };
 
 typedef struct tool_restoring {
     const tool_request *request;
@@ -254,29 +253,12 @@ static int test_opened(tool_restoring *restoring)
     return exit_code_of(restoring);
 }
 
-/* The buffer is a part of the limit; the store gets the rest. False: already reported. */
-static bool share_memory(tool_request *shared, size_t *buffer_bytes)
-{
-    int64_t limit = shared->options.memory_bytes;
-    char *rest;
-    bool is_enough;
-    *buffer_bytes = limit > 0 ? (size_t)smaller(limit / 8, DEFAULT_BUFFER_BYTES) : DEFAULT_BUFFER_BYTES;
-    if (limit == 0)
-        return true;
-    rest = text_format("%" PRId64, limit - (int64_t)*buffer_bytes);
-    is_enough = parapet_store_options_set(&shared->options, "memory_bytes", rest) == PARAPET_OK;
-    if (!is_enough)
-        report_error("--max-mem", "the store gets 7/8 of it: %s", parapet_error_message());
-    free(rest);
-    return is_enough;
-}
-
 int restore_test_run(const tool_request *request)
 {
     tool_request shared = *request;
     tool_restoring restoring = {.request = request};
     int exit_code = TOOL_FAILED;
-    if (!share_memory(&shared, &restoring.buffer_bytes))
+    if (!memory_share(&shared, 1, &restoring.buffer_bytes))
         return TOOL_USAGE;
     if ((restoring.store = store_open(&shared, request->operands[0], PARAPET_READ)) != NULL)
         exit_code = test_opened(&restoring);

@@ -694,6 +694,10 @@ bool reading_parse(const tool_request *request, parapet_reading *reading);
  * ranks, and says in words where the limit is from; free with free(). False: already reported. */
 bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin);
 
+/* Shares --max-mem between so many stores, whose options these become, and a buffer beside each: an eighth of the
+ * limit, or 32 MiB without one. False: that is too little for a store, already reported. */
+bool memory_share(tool_request *request, int stores, size_t *buffer_bytes);
+
 /* [collective] Sets threads, unless they are given, to the cores that one rank has in this job, as far as the memory
  * limit is enough for them. True: they were chosen here. */
 bool threads_choose(const tool_request *request, parapet_store_options *options);

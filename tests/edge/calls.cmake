@@ -31,6 +31,7 @@ if(NOT PARAPET_FLAVOUR STREQUAL "serial")
     parapet_edge_calls(edge_A6_calls_table_${ranks} Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_table.py
                  $<TARGET_FILE:edge_calls_table> ${ranks})
   endforeach()
+  parapet_heavy(edge_A6_calls_table_2)
 endif()
 
 # In Python: cases by the letters of what they are about, and every method.

@@ -26,7 +26,7 @@ HANGS_SECONDS = 300  # on a machine that has other things to do
 # What neither reads nor writes a store.
 NOT_OF_STORES = {"selftest", "completion", "bench disks"}
 # What takes as long as an array is, however little of it is stored: a second of it is looked at.
-AS_LONG_AS_ARRAYS = {"dump", "stats"}
+AS_LONG_AS_ARRAYS = {"dump"}
 FLAGS = {"append": [[], ["--dry-run"]], "check": [[], ["--restore-test"]], "copy": [[], ["--overwrite"]],
          "rm": [["--recursive"]]}
 SANITIZED = os.environ.get("PARAPET_TEST_SANITIZED", "") != ""
