@@ -4,7 +4,8 @@
  *     two_jobs FOLDER JOB RACES SEED [FIRST SECOND]
  *
  * JOB is 0 or 1; both are given the same FOLDER, RACES of each pair of
- * operations, and SEED. Without FIRST and SECOND, numbers of operations, all
+ * operations, and SEED. TWO_JOBS_STORES is where stores are made, if not in
+ * FOLDER. Without FIRST and SECOND, numbers of operations, all
  * pairs are raced. They meet at FOLDER/meeting. Rank 0 of job 0 makes the store
  * of a race, judges what came of it, and prints a table: for each pair, how
  * often both were told what. */
@@ -281,6 +282,7 @@ static void run_all(course *of)
 
 static void start(course *of, char **argv)
 {
+    const char *stores = getenv("TWO_JOBS_STORES");
     char path[600];
     MPI_Comm_rank(MPI_COMM_WORLD, &of->own.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &of->own.ranks);
@@ -288,7 +290,7 @@ static void start(course *of, char **argv)
     of->races = strtoll(argv[3], NULL, 10);
     of->seed = strtoull(argv[4], NULL, 0);
     (void)snprintf(of->folder, sizeof of->folder, "%s", argv[1]);
-    (void)snprintf(of->url, sizeof of->url, "%s/store", argv[1]);
+    (void)snprintf(of->url, sizeof of->url, "%s/store", stores != NULL ? stores : argv[1]);
     (void)snprintf(path, sizeof path, "%s/meeting", argv[1]);
     if ((of->place = meeting_open(path, 2 * of->own.ranks)) == NULL) {
         fprintf(stderr, "%s cannot be made\n", path);
