@@ -166,15 +166,20 @@ parapet_status pp_posix_stage(pp_writer *writer)
     return status;
 }
 
-/* Not every file system can rename without replacing; a second name can never replace. */
+/* Not every file system can rename without replacing; a second name can never replace. One that is behind a protocol,
+ * such as that of sshfs, may only say that it failed: then what is there says why. */
 int pp_posix_rename_exclusive(int from, const char *temporary, int to, const char *name)
 {
+    struct stat there;
     if (renameat2(from, temporary, to, name, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (linkat(from, temporary, to, name, 0) != 0)
+    if (linkat(from, temporary, to, name, 0) != 0) {
+        int error = errno;
+        errno = fstatat(to, name, &there, AT_SYMLINK_NOFOLLOW) == 0 ? EEXIST : error;
         return -1;
+    }
     (void)unlinkat(from, temporary, 0);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* model.c - two calls, one after the other: see model.h. */
 #include "model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_write(operation does)
@@ -170,6 +171,12 @@ static bool has_target(const world *in, const part_of_race *part)
     return part->is_source ? in->target.exists : in->array.exists;
 }
 
+/* Where each job has a mount of its own, files have other numbers there, and no copy can be resumed. */
+static bool has_other_mounts(void)
+{
+    return getenv("TWO_JOBS_STORES") != NULL;
+}
+
 /* Whether a call that changed nothing may say so, in that world and beside what
  * the other job did. */
 static bool may_refuse(const world *in, const race *run, int job, parapet_status status)
@@ -186,7 +193,7 @@ static bool may_refuse(const world *in, const race *run, int job, parapet_status
         return !in->array.exists || replaces(other);
     case PARAPET_ERR_ARGUMENT:
         return (is_write(part->does) && !is_inside(in, part, job)) ||
-               (part->does == OP_RESUME && (has_target(in, part) || other->does == OP_COPY));
+               (part->does == OP_RESUME && (has_target(in, part) || other->does == OP_COPY || has_other_mounts()));
     default:
         return false;
     }
