@@ -318,6 +318,12 @@ static void use_append(parapet_store *store)
     collect(store);
 }
 
+/* Of documents that an append believes: it alone, so that many are tried. */
+static void append_only(parapet_store *store)
+{
+    judge(append(store));
+}
+
 /* ---- Checksums ---- */
 
 static void mend_lines(char *data, size_t bytes, const char *word)
@@ -386,9 +392,9 @@ static const kind kinds[] = {
     {"pass", STATE "finished-0", "", make_source, copy_twice, NULL, use_passes},
     {"finished", STATE "finished", " t/", make_source, copy_group, NULL, use_group},
     {"append", "old/__parapet/append", "stored", make_dated_groups, append_group, mend_text, use_append},
-    {"append_source", "new/time/zarr.json", "", make_dated_groups, NULL, NULL, use_append},
-    {"append_along", "new/t/zarr.json", "", make_dated_groups, NULL, NULL, use_append},
-    {"append_target", "old/time/zarr.json", "", make_dated_groups, NULL, NULL, use_append},
+    {"append_source", "new/time/zarr.json", "", make_dated_groups, NULL, NULL, append_only},
+    {"append_along", "new/t/zarr.json", "", make_dated_groups, NULL, NULL, append_only},
+    {"append_target", "old/time/zarr.json", "", make_dated_groups, NULL, NULL, append_only},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
