@@ -127,8 +127,7 @@ def try_one(kind, number, options, above):
     return [f"{kind}:{number} ({what}) {problem}"[:1500] for problem in problems]
 
 
-# The libraries for netCDF and HDF5 bring one of HDF5 each, and a process in which both opened many files has crashed. So a
-# process has few, and one that crashes is a problem like any other.
+# Where a library crashes, it is a problem like any other: so a process has few files.
 FILES_OF_PROCESS = 25
 
 
