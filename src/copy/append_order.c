@@ -19,6 +19,8 @@ typedef struct coordinate_number {
     uint64_t natural;
 } coordinate_number;
 
+#define FIRST_WINDOW 4096
+
 /* Both coordinates are looked at in windows: how long a document says that they are decides nothing about memory. On
  * rank 0; the others only take part in reading. */
 typedef struct order {
@@ -155,14 +157,20 @@ static parapet_status check_ascending(order *search, int64_t start, int64_t coun
     return status;
 }
 
+/* Windows double: of a coordinate whose length is a lie, the first values tell. */
+static int64_t window_at(const order *search, int64_t start)
+{
+    return pp_min_i64(search->window_count, pp_max_i64(FIRST_WINDOW, start));
+}
+
 /* [collective] */
 static parapet_status check_source(order *search)
 {
     pp_comm *comm = pp_append_comm(search->append);
-    int64_t length = search->append->added, start;
+    int64_t length = search->append->added, start, count;
     parapet_status status = PARAPET_OK;
-    for (start = 0; start < length && status == PARAPET_OK; start += search->window_count) {
-        int64_t count = pp_min_i64(search->window_count, length - start);
+    for (start = 0; start < length && status == PARAPET_OK; start += count) {
+        count = pp_min_i64(window_at(search, start), length - start);
         status = read_values(search, search->source, start, count, search->values);
         if (status == PARAPET_OK && pp_append_leads(search->append))
             status = check_ascending(search, start, count);
@@ -200,20 +208,33 @@ static bool is_same(const coordinate_number *a, const coordinate_number *b)
     return memcmp(&a->real, &b->real, sizeof a->real) == 0 && a->integer == b->integer && a->natural == b->natural;
 }
 
+/* Looks for the first value of the source in a window of the target. True: it is there, or can no longer come, as
+ * values ascend. */
+static bool look_for_first(order *search, int64_t start, int64_t count)
+{
+    int64_t i;
+    for (i = 0; i < count; i++) {
+        coordinate_number number = number_at(search, search->window, i);
+        if (is_same(&number, &search->first))
+            search->place = start + i;
+        if (search->place >= 0 || is_less(&search->first, &number))
+            return true;
+    }
+    return false;
+}
+
 /* [collective] Where the target has the first value of the source. */
 static parapet_status find_first(order *search)
 {
-    int64_t length = search->append->before, start, i;
+    pp_comm *comm = pp_append_comm(search->append);
+    int64_t length = search->append->before, start, count, goes_on = 1;
     parapet_status status = PARAPET_OK;
-    for (start = 0; start < length && status == PARAPET_OK; start += search->window_count) {
-        int64_t count = pp_min_i64(search->window_count, length - start);
+    for (start = 0; start < length && status == PARAPET_OK && goes_on; start += count) {
+        count = pp_min_i64(window_at(search, start), length - start);
         status = read_values(search, search->target, start, count, search->window);
-        for (i = 0; i < count && status == PARAPET_OK && pp_append_leads(search->append) && search->place < 0; i++) {
-            coordinate_number number = number_at(search, search->window, i);
-            if (is_same(&number, &search->first))
-                search->place = start + i;
-        }
-        if (status == PARAPET_OK)
+        if (status == PARAPET_OK && pp_append_leads(search->append))
+            goes_on = !look_for_first(search, start, count);
+        if ((status = pp_comm_agree_least(comm, "comparing", status, &goes_on)) == PARAPET_OK)
             status = pp_append_tick(search->append);
     }
     return status;
