@@ -4,7 +4,7 @@ of computing and a gigabyte, and no report of a sanitizer.
 
     verbs.py TOOL [--every N] [--only WORD] [--stores N]
 
-Every Nth run, or those with the word in them, or all of N stores at least; prints what failed.
+Every Nth run, or those with the word in them, or all runs of N stores; prints what failed.
 
 The verbs and what they take are those of `parapet help`, so a new one is in this test by itself. Two stores are those of
 make_hostile.py, as the group and as the array in it, or groups with a coordinate of any length that a document can have.
@@ -136,7 +136,8 @@ def make_stores(top, folder, build, array):
 
 def runs(tool, count):
     known, among = list(verbs(tool)), list(stores())
-    for name, build, array in among[::max(1, len(among) // count)]:
+    few = min(count, len(among))
+    for name, build, array in (among[i * len(among) // few] for i in range(few)):
         for verb, count, codes in known:
             for words in commands(verb, count, array):
                 yield name, build, array, words, codes
