@@ -287,7 +287,7 @@ static parapet_status prepare(pp_copy_task *task, pp_copy_progress *progress)
     return PARAPET_OK;
 }
 
-static uint64_t shape_of(const parapet_array *array)
+static uint32_t shape_of(const parapet_array *array)
 {
     const pp_array_document *document = pp_array_document_of(array);
     return pp_crc32c(0, document->shape, (size_t)document->ndim * sizeof document->shape[0]);

@@ -314,7 +314,7 @@ typedef struct pp_copy_totals {
     int64_t memory_peak_bytes, memory_planned_bytes;
     double planned_seconds, seconds;
     int64_t extent_before, extent_after, repaired; /* of an append */
-    uint64_t shape;                                /* of the last array: as in pp_copy_surveyed */
+    uint32_t shape;                                /* of the last array: as in pp_copy_surveyed */
 } pp_copy_totals;
 
 /* [collective] Copies one array; adds what this rank has done to totals. tree NULL: a single array. */
@@ -324,7 +324,7 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
 typedef struct pp_copy_surveyed {
     bool is_touched; /* the changes concern it */
     int64_t bytes;
-    uint64_t shape; /* stands for the lengths of the source */
+    uint32_t shape; /* stands for the lengths of the source */
 } pp_copy_surveyed;
 
 /* [collective] Whether one array of a hierarchy can be copied, and what of it. */

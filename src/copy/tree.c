@@ -12,6 +12,8 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
+#include "base/list.h"
+#include "codec/crc32c.h"
 #include "copy/copy.h"
 #include "copy/listing.h"
 #include "copy/selection.h"
@@ -40,9 +42,9 @@ typedef struct tree_walk {
     bool notes_old;            /* surveying: which arrays of the target are going to be replaced */
     bool is_touched;
     int64_t bytes;
-    uint64_t surveyed_shapes;
-    uint64_t shapes; /* stands for the lengths of all arrays so far, in their order */
-    int as_json;     /* explaining */
+    pp_list shapes; /* of surveyed arrays, in their order */
+    size_t next;    /* of them: copying */
+    int as_json;    /* explaining */
     pp_text *text;
     char **svg;
 } tree_walk;
@@ -182,7 +184,7 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     if (status == PARAPET_OK)
         status = copy_children(walk, group, source, target);
     /* An append that began after the look above has left its mark, or has changed all its arrays: those that were
-     * surveyed before are found to have changed when they are copied (check_shapes). */
+     * surveyed before are found to have changed when they are copied (check_shape). */
     if (status == PARAPET_OK && is_looking)
         status = check_source(walk, source);
     if (status == PARAPET_OK && is_copying)
@@ -202,16 +204,54 @@ static parapet_status note_old(tree_walk *walk, const char *target)
                          pp_comm_rank(comm) == 0 ? pp_copy_finished_add_old(&walk->tree, store, target) : PARAPET_OK);
 }
 
-static void add_shape(tree_walk *walk, uint64_t shape)
+#define SHAPES_FIRST 64
+
+/* Stands for the path and the lengths of an array. */
+typedef struct array_shape {
+    uint32_t path, shape;
+} array_shape;
+
+static array_shape shape_of(const char *path, uint32_t shape)
 {
-    walk->shapes = walk->shapes * UINT64_C(6364136223846793005) + shape + 1;
+    return (array_shape){.path = pp_crc32c(0, path, strlen(path)), .shape = shape};
+}
+
+/* [collective] The list grows on all ranks at once, or on none. */
+static parapet_status note_shape(tree_walk *walk, const char *path, uint32_t shape)
+{
+    pp_list *list = &walk->shapes;
+    const array_shape row = shape_of(path, shape);
+    parapet_status status = PARAPET_OK;
+    if (list->count == list->capacity)
+        status = pp_comm_agree(pp_store_comm(walk->request->target), "looking at a group",
+                               pp_list_reserve(list, list->count + SHAPES_FIRST));
+    return status == PARAPET_OK ? pp_list_add(list, &row) : status;
+}
+
+/* Equal on all ranks, as the documents are. What has come since the survey belongs to nothing. */
+static parapet_status check_shape(tree_walk *walk, const char *path, uint32_t shape)
+{
+    array_shape now = shape_of(path, shape);
+    size_t i;
+    for (i = walk->next; i < walk->shapes.count; i++) {
+        const array_shape *before = pp_list_at(&walk->shapes, i);
+        if (before->path != now.path)
+            continue;
+        walk->next = i + 1;
+        if (before->shape == now.shape)
+            return PARAPET_OK;
+        return pp_fail(PARAPET_ERR_STALE,
+                       "another job changed the shape of \"%s\" while its group was being copied, and the copies do "
+                       "not belong together; copy again, with overwrite",
+                       pp_path_shown(path));
+    }
+    return PARAPET_OK;
 }
 
 static parapet_status copy_array(tree_walk *walk, const char *source, const char *target)
 {
     parapet_status status = pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->totals);
-    add_shape(walk, walk->totals->shape);
-    return status;
+    return status == PARAPET_OK ? check_shape(walk, source, walk->totals->shape) : status;
 }
 
 static parapet_status survey_array(tree_walk *walk, const char *source, const char *target)
@@ -220,7 +260,8 @@ static parapet_status survey_array(tree_walk *walk, const char *source, const ch
     parapet_status status = pp_copy_array_survey(walk->request, source, target, &found);
     walk->is_touched = walk->is_touched || found.is_touched;
     walk->bytes += found.bytes;
-    add_shape(walk, found.shape);
+    if (status == PARAPET_OK)
+        status = note_shape(walk, source, found.shape);
     return status == PARAPET_OK && walk->notes_old ? note_old(walk, target) : status;
 }
 
@@ -255,10 +296,12 @@ static parapet_status survey(tree_walk *copying, const tree_ends *ends)
                       .root_bytes = copying->root_bytes,
                       .is_whole = copying->is_whole,
                       .notes_old = request->overwrite && !request->resume};
-    parapet_status status = copy_group(&walk, ends->source, ends->target);
+    parapet_status status;
+    pp_list_init(&walk.shapes, sizeof(array_shape), pp_store_budget(request->target), "the shapes of arrays");
+    status = copy_group(&walk, ends->source, ends->target);
     copying->progress->total_bytes = walk.bytes;
     copying->tree.old = walk.tree.old;
-    copying->surveyed_shapes = walk.shapes;
+    copying->shapes = walk.shapes;
     if (status == PARAPET_OK)
         status = pp_selection_check_found(copying->selection);
     if (status == PARAPET_OK && !walk.is_touched &&
@@ -310,18 +353,6 @@ static bool has_come_to_nothing(const tree_walk *walk, parapet_status status)
            (walk->tree.is_new || (walk->tree.is_empty && status == PARAPET_ERR_EXISTS));
 }
 
-/* Equal on all ranks, as the documents are. */
-static parapet_status check_shapes(const tree_walk *walk, const char *source)
-{
-    if (walk->shapes == walk->surveyed_shapes)
-        return PARAPET_OK;
-    return pp_fail(
-        PARAPET_ERR_STALE,
-        "another job changed the shape of arrays below \"%s\" while they were copied, and the copies do not "
-        "belong together; copy again, with overwrite",
-        pp_path_shown(source));
-}
-
 /* [collective] */
 static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 {
@@ -330,8 +361,7 @@ static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&
-        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK &&
-        (status = check_shapes(walk, ends->source)) == PARAPET_OK)
+        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
         return pp_comm_agree(comm, "ending a copy",
                              pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
     if (has_come_to_nothing(walk, status)) {
@@ -393,6 +423,7 @@ static parapet_status walk_tree(tree_walk *walk)
         status = walk->purpose == COPYING ? copy_tree(walk, &ends) : explain_tree(walk, &ends);
     if (status == PARAPET_OK)
         status = pp_failure_put(&walk->unconsolidated);
+    pp_list_clear(&walk->shapes);
     pp_copy_finished_clear(&walk->tree);
     pp_selection_clear(&selection);
     pp_free(ends.source);

@@ -36,7 +36,7 @@ def run(folder, number, draw):
     if code == 0:
         peers.expect(f"copy {number}: exit 0, lengths {lengths(copy)}", len(lengths(copy)) == 1)
     else:
-        words = ("while they were copied", "is being changed by", "an append to", "since it was opened")
+        words = ("while its group was being copied", "is being changed by", "an append to", "since it was opened")
         peers.expect(f"copy {number}: {text}", any(each in text for each in words))
     return code
 
