@@ -10,7 +10,8 @@
 enum { RANKS_MOST = 16 };
 /* A rank that waits looks so often whether it still has to. */
 #define LOOKS 60
-#define STEPS 10 /* of a deadline; ranks give up a fifth of it after each other */
+#define NAPS_MOST 10000 /* of 0.2 ms */
+#define STEPS 10        /* of a deadline; ranks give up a fifth of it after each other */
 #define START_NS (1000 * PP_SECOND_NS)
 
 typedef struct common {
@@ -93,16 +94,16 @@ static bool have_all_answers(void)
     return i == rank_count;
 }
 
-/* Until every rank that waits has looked often in vain. What one of them says at its first look, the others hear in
- * the next round. */
+/* Until every rank that waits has looked often in vain, or does not look at all: a call of MPI may need the very rank
+ * that stays away. What one of them says at its first look, the others hear in the next round. */
 static void let_look(void)
 {
     long before[RANKS_MOST];
-    int i;
+    int i, naps = 0;
     for (i = 0; i < rank_count; i++)
         before[i] = atomic_load(&all->looks[i]);
     for (i = 0; i < rank_count; i++)
-        while (is_waiting(i) && atomic_load(&all->looks[i]) < before[i] + LOOKS)
+        for (; is_waiting(i) && atomic_load(&all->looks[i]) < before[i] + LOOKS && naps < NAPS_MOST; naps++)
             sleep_for(200000);
 }
 

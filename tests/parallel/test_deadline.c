@@ -2,7 +2,8 @@
  * doing; that store then accepts nothing but close, and everything else goes on. All ranks go by one clock, on which
  * time passes only while the others wait for that rank, and which comes when they wait no more.
  *
- * parallel_deadline [full]     each strategy in one of three situations; full: in all of them, and more
+ * parallel_deadline [full]     each strategy in one of two situations; full: in all three of them, in which a rank is
+ *                              stopped by a timer, and more
  * parallel_deadline instants   rank 1 stands still at many instants of a write, with each strategy */
 #include <signal.h>
 #include <stdio.h>
@@ -182,9 +183,9 @@ static void stall_after(double seconds)
     (void)timer_settime(timer, 0, &when, NULL);
 }
 
-/* One rank stands still in the middle of whatever it is doing. Those that wait for it do not come either; it is known
- * to be named only if it is rank 1, the first that others miss: some wait for messages that nobody in particular has
- * to send. */
+/* One rank stands still in the middle of whatever it is doing. Those that wait for it do not come either, and may be
+ * missed before it: some wait for messages that nobody in particular has to send, and rank 0 may be in a call of MPI
+ * that needs it. */
 static void test_stalled(int stalled, double after, const strategy *with)
 {
     double start = 0;
@@ -206,7 +207,7 @@ static void test_stalled(int stalled, double after, const strategy *with)
                        pp_clock_seconds() - start, parapet_error_message());
         launch_expect(&run, status == PARAPET_ERR_TIMEOUT, text);
         if (run.rank != stalled) {
-            launch_expect(&run, stalled > 1 || strstr(parapet_error_message(), who) != NULL, text);
+            launch_expect(&run, strstr(parapet_error_message(), "rank ") != NULL, text);
             launch_expect(&run, pp_clock_seconds() - start <= STALLED_ANSWER_SECONDS, text);
         }
         if (run.rank == (stalled + 1) % run.ranks)
@@ -333,6 +334,6 @@ int main(int argc, char **argv)
         if (is_full)
             test_all_situations(with);
         else
-            test_situation(strategy_number(with), 1, 0.02, with);
+            test_situation(strategy_number(with) % 2, 1, 0, with);
     return launch_finish(&run);
 }
