@@ -1,4 +1,8 @@
-#include "tool.h"
+#include "arguments.h"
+#include "foreign.h"
+#include "memory.h"
+#include "report.h"
+#include "spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,35 +30,6 @@ static const tool_option_flag option_flags[] = {
 };
 
 enum { OPTION_FLAG_COUNT = sizeof option_flags / sizeof option_flags[0] };
-
-int verb_word_count(const tool_verb *verb)
-{
-    return strchr(verb->name, ' ') != NULL ? 2 : 1;
-}
-
-bool verb_begins_with(const tool_verb *verb, const char *word)
-{
-    size_t length = strlen(word);
-    return strncmp(verb->name, word, length) == 0 && verb->name[length] == ' ';
-}
-
-/* Whether the first words are the name of the verb. */
-static bool verb_is_named(const tool_verb *verb, int count, char **words)
-{
-    const char *second;
-    if (verb_word_count(verb) == 1)
-        return strcmp(verb->name, words[0]) == 0;
-    second = strchr(verb->name, ' ') + 1;
-    return count > 1 && verb_begins_with(verb, words[0]) && strcmp(second, words[1]) == 0;
-}
-
-const tool_verb *verb_find(int count, char **words)
-{
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
-        if (verb_is_named(*verb, count, words))
-            return *verb;
-    return NULL;
-}
 
 static const tool_flag *find_flag(const tool_flag *flags, const char *name, char letter)
 {
@@ -362,16 +337,4 @@ void help_print_verb(FILE *out, const tool_verb *verb)
         fprintf(out, "  %s%-*s %s\n", option_flags[i].letter ? "" : "    ", option_flags[i].letter ? 20 : 16,
                 option_flags[i].usage, option_flags[i].help);
     fprintf(out, "\nExit codes: %s\n", verb->exit_codes);
-}
-
-void help_print(FILE *out)
-{
-    fputs("Usage: parapet VERB [options] ...\n\n"
-          "Inspects, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
-          out);
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
-        fprintf(out, "  %-10s  %s\n", (*verb)->name, (*verb)->summary);
-    fputs("\n  -h, --help     print this help; parapet help VERB prints that of a verb\n"
-          "  -V, --version  print the versions of this tool, MPI and every codec\n",
-          out);
 }

@@ -1,6 +1,8 @@
-#include "tool.h"
+#include "attributes.h"
+#include "memory.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

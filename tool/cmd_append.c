@@ -1,10 +1,25 @@
 /* cmd_append.c - joins files and stores along a dimension: the first is copied, if there is no target yet, and each
  * of the others is appended whole or not at all. */
-#include "tool.h"
+#include "arguments.h"
+#include "display.h"
+#include "document.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "node.h"
+#include "place.h"
+#include "progress.h"
+#include "ranks.h"
+#include "report.h"
+#include "store.h"
+#include "threads.h"
+#include "unfinished.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <parapet_plan.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,14 @@
-#include "tool.h"
+#include "arguments.h"
+#include "attributes.h"
+#include "document.h"
+#include "memory.h"
+#include "node.h"
+#include "place.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +152,7 @@ static int run(const tool_request *request)
     parapet_status status;
     if (!check_words(request))
         return TOOL_USAGE;
-    store = is_change(request) ? place_open_around(&place, request, path) : store_open(request, path, PARAPET_READ);
+    store = is_change(request) ? store_open_around(&place, request, path) : store_open(request, path, PARAPET_READ);
     if (store == NULL)
         return TOOL_FAILED;
     if ((status = node_open(&node, store, place.path)) == PARAPET_OK)

@@ -1,9 +1,21 @@
+#include "arguments.h"
 #include "base/clock.h"
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "place.h"
+#include "quantity.h"
+#include "ranks.h"
+#include "report.h"
+#include "scratch.h"
+#include "table.h"
+#include "verbs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,18 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "finding.h"
+#include "hierarchy.h"
+#include "holding.h"
+#include "memory.h"
+#include "node.h"
+#include "report.h"
+#include "restore_test.h"
+#include "store.h"
+#include "unfinished.h"
+#include "verbs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const tool_flag flags[] = {
@@ -151,22 +163,6 @@ static void check_tree(tool_checking *checking)
 }
 
 /* ---- Generations of checkpoints ---- */
-
-int exit_code_of_finding(parapet_status status)
-{
-    switch (status) {
-    case PARAPET_OK:
-        return TOOL_OK;
-    case PARAPET_ERR_CORRUPT:
-    case PARAPET_ERR_FORMAT:
-        return TOOL_TORN;
-    case PARAPET_ERR_MISSING:
-    case PARAPET_ERR_NOT_FOUND:
-        return TOOL_MISSING;
-    default:
-        return TOOL_FAILED;
-    }
-}
 
 /* Failed, torn, missing, stray, sound: the first of two in this order. */
 static int worse_of(int a, int b)
@@ -348,12 +344,6 @@ static int exit_code_of(const tool_checking *checking)
     if (checking->total.missing > 0 || (is_strict && checking->absent > 0))
         exit_code = worse_of(exit_code, TOOL_MISSING);
     return worse_of(exit_code, checking->total.stray > 0 ? TOOL_STRAY : TOOL_OK);
-}
-
-const char *name_of_exit_code(int exit_code)
-{
-    static const char *const names[] = {"ok", "failed", "usage", "missing", "torn", "stray"};
-    return names[exit_code];
 }
 
 static void print_summary(const tool_checking *checking)

@@ -1,6 +1,13 @@
-#include "tool.h"
+#include "report.h"
+#include "verbs.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* A list of its own: that of verbs.c leads to this file. */
+#define TOOL_VERB_ROW(name) &verb_##name,
+static const tool_verb *const verbs[] = {TOOL_VERBS(TOOL_VERB_ROW) NULL};
+#undef TOOL_VERB_ROW
 
 static const tool_flag flags[] = {
     {0, 0, NULL, NULL},
@@ -20,9 +27,9 @@ static void print_options(const tool_verb *verb)
 /* The words that can begin a command line: of verbs of two words, the first once. */
 static void print_first_words(void)
 {
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
+    for (const tool_verb *const *verb = verbs; *verb != NULL; verb++) {
         int length = (int)strcspn((*verb)->name, " ");
-        bool is_known = verb > tool_verbs && strncmp(verb[-1]->name, (*verb)->name, (size_t)length) == 0 &&
+        bool is_known = verb > verbs && strncmp(verb[-1]->name, (*verb)->name, (size_t)length) == 0 &&
                         (verb[-1]->name[length] == ' ');
         if (!is_known)
             printf("%.*s ", length, (*verb)->name);
@@ -42,7 +49,7 @@ static void print_script(void)
     fputs("\" -- \"$word\"))\n        return\n    fi\n    [ \"$verb\" = plan ] && verb=\"plan ${COMP_WORDS[2]}\"\n"
           "    case \"$verb\" in\n",
           stdout);
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
+    for (const tool_verb *const *verb = verbs; *verb != NULL; verb++) {
         printf("    \"%s\") options=\"", (*verb)->name);
         print_options(*verb);
         fputs("\" ;;\n", stdout);

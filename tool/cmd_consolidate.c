@@ -1,5 +1,11 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "place.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const tool_flag flags[] = {
@@ -36,7 +42,7 @@ static void print_outcome(const tool_request *request)
 static int run(const tool_request *request)
 {
     tool_place place;
-    parapet_store *store = place_open_around(&place, request, request->operands[0]);
+    parapet_store *store = store_open_around(&place, request, request->operands[0]);
     parapet_status status;
     if (store == NULL)
         return TOOL_FAILED;

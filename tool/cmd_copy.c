@@ -1,8 +1,25 @@
-#include "tool.h"
+#include "arguments.h"
+#include "changes.h"
+#include "copy_report.h"
+#include "file_target.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "node.h"
+#include "place.h"
+#include "plan_text.h"
+#include "progress.h"
+#include "quantity.h"
+#include "ranks.h"
+#include "report.h"
+#include "space.h"
+#include "store.h"
+#include "threads.h"
+#include "verbs.h"
 
 #include <parapet_plan.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const tool_flag flags[] = {
     {TOOL_NO_CHECKSUM, 0, "no-checksum", "no CRC-32C on chunks, if they or the codec change"},
@@ -32,30 +49,6 @@ static const tool_value values[] = {
     {0, "memory-target", NULL, "a size: the same as --max-mem"},
     {0, NULL, NULL, NULL},
 };
-
-void changes_init(parapet_copy_changes *changes, const tool_request *request)
-{
-    *changes = (parapet_copy_changes){
-        .chunks = request_value(request, "chunks"),
-        .shards = request_value(request, "shards"),
-        .order = request_value(request, "order"),
-        .region = request_value(request, "region"),
-        .codec = request_value(request, "codec"),
-        .no_checksum = (request->flags & TOOL_NO_CHECKSUM) != 0,
-    };
-}
-
-bool reading_parse(const tool_request *request, parapet_reading *reading)
-{
-    const char *text = request_value(request, "reading");
-    parapet_copy_request copy = {.reading = *reading};
-    if (text != NULL && parapet_copy_request_set(&copy, "reading", text) != PARAPET_OK) {
-        report_failure("--reading");
-        return false;
-    }
-    *reading = copy.reading;
-    return true;
-}
 
 static bool parse(tool_copying *copying)
 {

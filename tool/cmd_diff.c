@@ -1,6 +1,21 @@
-#include "tool.h"
+#include "attributes.h"
+#include "display.h"
+#include "document.h"
+#include "element.h"
+#include "hierarchy.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "node.h"
+#include "report.h"
+#include "screen.h"
+#include "store.h"
+#include "texts.h"
+#include "values.h"
+#include "verbs.h"
+#include "verdict.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

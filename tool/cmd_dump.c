@@ -1,6 +1,21 @@
-#include "tool.h"
+#include "arguments.h"
+#include "display.h"
+#include "document.h"
+#include "element.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "node.h"
+#include "quantity.h"
+#include "region.h"
+#include "region_read.h"
+#include "report.h"
+#include "screen.h"
+#include "store.h"
+#include "texts.h"
+#include "verbs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

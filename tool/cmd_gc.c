@@ -1,6 +1,13 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "hierarchy.h"
+#include "place.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +95,7 @@ static parapet_store *open_place(tool_collecting *collecting)
 {
     const tool_request *request = collecting->request;
     if (place_is_in_hierarchy(request->operands[0]) && !(request->flags & TOOL_DRY_RUN))
-        return place_open_around(&collecting->place, request, request->operands[0]);
+        return store_open_around(&collecting->place, request, request->operands[0]);
     return store_open(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
 }
 

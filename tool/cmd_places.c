@@ -1,7 +1,9 @@
-#include "tool.h"
+#include "report.h"
+#include "verbs.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

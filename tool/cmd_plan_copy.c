@@ -1,4 +1,12 @@
-#include "tool.h"
+#include "arguments.h"
+#include "changes.h"
+#include "memory.h"
+#include "node.h"
+#include "plan_text.h"
+#include "quantity.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
 #include <parapet_plan.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-#include "tool.h"
+#include "plan_transfer.h"
+#include "verbs.h"
 
 static int run(const tool_request *request)
 {

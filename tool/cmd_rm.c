@@ -1,5 +1,13 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "hierarchy.h"
+#include "memory.h"
+#include "place.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,11 @@
-#include "tool.h"
+#include "document.h"
+#include "memory.h"
+#include "ranks.h"
+#include "scratch.h"
+#include "verbs.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

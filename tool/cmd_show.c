@@ -1,7 +1,22 @@
-#include "tool.h"
+#include "arguments.h"
+#include "display.h"
+#include "element.h"
+#include "memory.h"
+#include "missing.h"
+#include "node.h"
+#include "packing.h"
+#include "place.h"
+#include "png.h"
+#include "region.h"
+#include "region_read.h"
+#include "report.h"
+#include "screen.h"
+#include "store.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,19 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "element.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "missing.h"
+#include "node.h"
+#include "packing.h"
+#include "ranks.h"
+#include "region.h"
+#include "report.h"
+#include "store.h"
+#include "verbs.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +28,10 @@ static const tool_value values[] = {
 
 /* Of an array of more blocks only those are read that have something stored. */
 enum { BLOCKS_UNLISTED = 1024 };
+
+/* Stored objects in a block: where chunks are small, looking whether they are there takes longer than reading them.
+ * So of 2^31 chunks of one element, too, only those are looked for that are listed. */
+enum { OBJECTS_IN_BLOCK = 4096 };
 
 /* The list of them takes that part of the buffer at most; of an array with more, all blocks are read. */
 enum { LIST_PART = 8 };
@@ -133,7 +149,11 @@ static void choose_block(tool_counting *counting)
     const parapet_array_info *info = &counting->node.info;
     int64_t limit = (int64_t)(counting->buffer_bytes / info->element_bytes), elements = 1;
     int64_t share = region_elements(&counting->region) / counting->request->rank_count + 1;
+    int64_t object = 1;
     limit = share < limit ? share : limit;
+    for (int d = 0; d < info->ndim && object < limit; d++)
+        object = info->shards[d] < limit / object ? object * info->shards[d] : limit;
+    limit = object < limit / OBJECTS_IN_BLOCK ? object * OBJECTS_IN_BLOCK : limit;
     for (int d = info->ndim - 1; d >= 0; d--) {
         int64_t fitting = limit / elements > 1 ? limit / elements : 1, length = counting->region.count[d];
         int64_t wanted = info->chunks[d] < fitting ? fitting / info->chunks[d] * info->chunks[d] : fitting;

@@ -1,6 +1,17 @@
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "hierarchy.h"
+#include "holding.h"
+#include "memory.h"
+#include "node.h"
+#include "quantity.h"
+#include "report.h"
+#include "store.h"
+#include "unfinished.h"
+#include "verbs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

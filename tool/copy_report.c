@@ -1,28 +1,14 @@
-#include "tool.h"
+#include "copy_report.h"
+#include "arguments.h"
+#include "display.h"
+#include "document.h"
+#include "memory.h"
+#include "quantity.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-char *text_quoted(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    char *text = text_format("%s", ""), *whole;
-    if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-        free(text);
-        return text_format("%s", word);
-    }
-    for (const char *at = word; *at != '\0';) {
-        size_t length = strcspn(at, "'");
-        char *longer = text_format("%s%.*s%s", text, (int)length, at, at[length] == '\'' ? "'\\''" : "");
-        free(text);
-        text = longer;
-        at += length + (at[length] == '\'');
-    }
-    whole = text_format("'%s'", text);
-    free(text);
-    return whole;
-}
 
 char *copying_resume_command(const tool_copying *copying)
 {

@@ -1,4 +1,6 @@
-#include "tool.h"
+#include "document.h"
+#include "display.h"
+#include "memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>

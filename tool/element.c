@@ -1,4 +1,7 @@
-#include "tool.h"
+#include "element.h"
+#include "document.h"
+#include "memory.h"
+#include "texts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -183,7 +186,7 @@ static void print_time(FILE *out, const void *data, bool is_json)
         fprintf(out, "%" PRId64, ticks);
 }
 
-static void print_opaque(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
+static void print_verbatim(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
 {
     bool is_long = !is_json && info->element_bytes > MAX_HEX_BYTES;
     fputs(is_json ? "\"" : "", out);
@@ -219,7 +222,7 @@ static void print_no_number(FILE *out, const parapet_array_info *info, const voi
     if (text != NULL)
         json_print_string(out, text);
     else
-        print_opaque(out, info, element, is_json);
+        print_verbatim(out, info, element, is_json);
     free(text);
 }
 

@@ -1,6 +1,20 @@
+#include "file_target.h"
+#include "arguments.h"
 #include "base/clock.h"
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "place.h"
+#include "progress.h"
+#include "quantity.h"
+#include "ranks.h"
+#include "report.h"
+#include "store.h"
+#include "threads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
-/* foreign.c - what an operand is that is not a store, in words that help: people name files of metadata, and
- * directories that hold none. */
-#include "tool.h"
+#include "foreign.h"
+#include "memory.h"
+#include "place.h"
+#include "report.h"
 
 #include <dirent.h>
 #include <stdlib.h>

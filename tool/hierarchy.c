@@ -1,4 +1,8 @@
-#include "tool.h"
+#include "hierarchy.h"
+#include "display.h"
+#include "memory.h"
+#include "node.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>

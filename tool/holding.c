@@ -1,5 +1,7 @@
-/* holding.c - what a group is beside a group: the generations of a checkpoint, or a series. */
-#include "tool.h"
+#include "holding.h"
+#include "attributes.h"
+#include "display.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
+#include "interrupt.h"
 #include "base/clock.h"
-#include "tool.h"
+#include "place.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -90,7 +92,9 @@ int interrupt_signal(void)
     return (int)received;
 }
 
+/* From here on the caller says how it has ended: a signal that is still under way must not say it again. */
 void interrupt_end_orderly(void)
 {
+    set_handler(SIGALRM, SIG_IGN);
     (void)setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 }

@@ -1,15 +1,30 @@
 /* main.c - the command-line tool `parapet`: finds the verb and hands it its words.
  *
  * Does not know: what the verbs do. */
+#include "arguments.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
+#include "screen.h"
 #include "tool.h"
+#include "verbs.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOL_VERB_ROW(name) &verb_##name,
-const tool_verb *const tool_verbs[] = {TOOL_VERBS(TOOL_VERB_ROW) NULL};
-#undef TOOL_VERB_ROW
+static void print_help(FILE *out)
+{
+    fputs("Usage: parapet VERB [options] ...\n\n"
+          "Inspects, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
+          out);
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
+        fprintf(out, "  %-10s  %s\n", (*verb)->name, (*verb)->summary);
+    fputs("\n  -h, --help     print this help; parapet help VERB prints that of a verb\n"
+          "  -V, --version  print the versions of this tool, MPI and every codec\n",
+          out);
+}
 
 /* A full disk or a closed pipe must not look like success. */
 static int finish_output(int exit_code)
@@ -69,7 +84,7 @@ static char *text_of_verbs(void)
 
 static void report_unknown_verb(int count, char **words)
 {
-    const char *meant = spelling_suggest_verb(count, words);
+    const char *meant = verb_suggest(count, words);
     char *verbs = text_of_verbs();
     if (meant != NULL)
         report_error(words[0], "there is no such verb; the nearest is %s", meant);
@@ -114,7 +129,7 @@ static int run(int count, char **words)
     const tool_verb *verb;
     int first;
     if (count < 2) {
-        help_print(stderr);
+        print_help(stderr);
         return TOOL_USAGE;
     }
     if (strcmp(words[1], "-V") == 0 || strcmp(words[1], "--version") == 0)
@@ -122,7 +137,7 @@ static int run(int count, char **words)
     if (strcmp(words[1], "help") == 0 && count > 2)
         return print_help_of(count - 2, words + 2);
     if (strcmp(words[1], "-h") == 0 || strcmp(words[1], "--help") == 0 || strcmp(words[1], "help") == 0) {
-        help_print(stdout);
+        print_help(stdout);
         return TOOL_OK;
     }
     verb = verb_find(count - 1, words + 1);

@@ -1,6 +1,11 @@
-#include "tool.h"
+#include "memory_limit.h"
+#include "arguments.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
-/* missing.c - values that stand for none, as CF and xarray have it: those that the attributes _FillValue and
- * missing_value declare, and the fill value of a Zarr v2 array with names of dimensions, where xarray keeps
- * _FillValue. */
-#include "tool.h"
+#include "missing.h"
+#include "element.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>

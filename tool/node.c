@@ -1,49 +1,5 @@
-#include "tool.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static void print_options(parapet_store *store)
-{
-    char *text = NULL;
-    if (parapet_store_options_print(store, &text) == PARAPET_OK)
-        (void)fprintf(stderr, "%s", text);
-    parapet_free(text);
-}
-
-/* The library tells it with its options, behind the value and its source. */
-char *text_of_locks(parapet_store *store)
-{
-    char *text = NULL, *found = NULL, *locks;
-    if (parapet_store_options_print(store, &text) == PARAPET_OK && (found = strstr(text, "\nlocks = ")) != NULL)
-        found = strstr(found, ": ");
-    locks = found != NULL ? text_format("%.*s", (int)strcspn(found + 2, "\n"), found + 2) : text_format("unknown");
-    parapet_free(text);
-    return locks;
-}
-
-static parapet_store *open_directory(const tool_request *request, const char *url, parapet_mode mode)
-{
-    parapet_store *store = NULL;
-    parapet_status status = ranks_open_store(request, &store, url, mode, &request->options);
-    if (status != PARAPET_OK) {
-        if (!foreign_report_file(url))
-            report_status(status, url);
-        return NULL;
-    }
-    if (request->flags & TOOL_VERBOSE && request->rank == 0)
-        print_options(store);
-    return store;
-}
-
-/* Where all ranks work, each would have to find the same: there, what follows says that nothing is there. */
-parapet_store *store_open(const tool_request *request, const char *url, parapet_mode mode)
-{
-    parapet_store *store = open_directory(request, url, mode);
-    if (store != NULL && request->working != RANKS_ALL && foreign_refuse_directory(url))
-        (void)parapet_store_close(&store);
-    return store;
-}
+#include "node.h"
+#include "report.h"
 
 parapet_status node_open(tool_node *node, parapet_store *store, const char *path)
 {
@@ -89,4 +45,27 @@ parapet_status node_attributes(tool_node *node, char **json)
     if (node->array != NULL)
         return parapet_array_attribute_get(node->array, NULL, json);
     return parapet_group_attribute_get(node->group, NULL, json);
+}
+
+int64_t element_count(const parapet_array_info *info)
+{
+    int64_t count = 1;
+    bool is_too_many = false;
+    for (int d = 0; d < info->ndim; d++) {
+        if (info->shape[d] == 0)
+            return 0;
+        if (__builtin_mul_overflow(count, info->shape[d], &count)) {
+            is_too_many = true;
+            count = INT64_MAX;
+        }
+    }
+    return is_too_many ? INT64_MAX : count;
+}
+
+int64_t logical_bytes(const parapet_array_info *info)
+{
+    int64_t bytes;
+    if (__builtin_mul_overflow(element_count(info), info->element_bytes, &bytes))
+        return INT64_MAX;
+    return bytes;
 }

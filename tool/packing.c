@@ -1,5 +1,4 @@
-/* packing.c - what stored numbers stand for, as CF and xarray have it: each is scaled, then moved. */
-#include "tool.h"
+#include "packing.h"
 
 #include <math.h>
 #include <stdlib.h>

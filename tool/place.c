@@ -1,8 +1,13 @@
-#include "tool.h"
+#include "place.h"
+#include "hierarchy.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -188,14 +193,6 @@ bool place_init_source(tool_place *place, const tool_request *request, const cha
     if (request->rank == 0 && (is_fine = find_place(place, source)) && place->path[0] == '\0')
         (void)snprintf(place->store, sizeof place->store, "%s", source);
     return share_place(place, request, is_fine);
-}
-
-parapet_store *place_open_around(tool_place *place, const tool_request *request, const char *node)
-{
-    parapet_store *store = NULL;
-    if (place_init_source(place, request, node))
-        store = store_open(request, place->store, PARAPET_UPDATE);
-    return store;
 }
 
 bool place_init(tool_place *place, const tool_request *request, const char *source, const char *target)

@@ -1,5 +1,7 @@
-#include "tool.h"
+#include "plan_text.h"
+#include "table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char weighed[] = "weighed ";

@@ -1,9 +1,12 @@
-#include "tool.h"
+#include "plan_transfer.h"
+#include "arguments.h"
+#include "quantity.h"
+#include "report.h"
+#include "table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <parapet_plan.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 const tool_flag plan_transfer_flags[] = {{0, 0, NULL, NULL}};

@@ -1,7 +1,7 @@
-/* png.c - a picture as PNG, in base64 for an SVG: 8 bits for each of red, green and blue, not compressed, so that it
- * needs no library. */
-#include "tool.h"
+#include "png.h"
+#include "memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

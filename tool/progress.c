@@ -1,6 +1,11 @@
+#include "progress.h"
 #include "base/clock.h"
-#include "tool.h"
+#include "display.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "quantity.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,7 @@
-#include "tool.h"
+#include "quantity.h"
+#include "arguments.h"
+#include "memory.h"
+#include "report.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,4 @@
-/* ranks.c - what the launcher says of this process. */
-#include "tool.h"
+#include "ranks.h"
 
 /* On a login node MPI_Init may hang or be forbidden: it is called only under a launcher. A program that a rank has
  * started is not itself a rank, whatever it has inherited. */

@@ -2,7 +2,8 @@
 #include <mpi.h>
 
 #include "base/clock.h"
-#include "tool.h"
+#include "ranks.h"
+#include "report.h"
 
 #include <string.h>
 

@@ -1,10 +1,13 @@
 /* ranks_serial.c - the tool without MPI: this process alone, or under a launcher the tool of another flavour. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
 
 /* The last has no launcher of its own: it is for those of any MPI that provides the standard ABI. */
 static const char *const flavours[] = {"openmpi", "mpich", "mpiabi", NULL};
@@ -12,7 +15,7 @@ static const char *const flavours[] = {"openmpi", "mpich", "mpiabi", NULL};
 /* The tool of a flavour lies beside this one; free it. */
 static char *tool_of(const char *flavour)
 {
-    char self[TOOL_PLACE_BYTES] = "";
+    char self[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash;
     self[length > 0 ? length : 0] = '\0';

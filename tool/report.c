@@ -1,8 +1,11 @@
-#include "tool.h"
+#include "report.h"
+#include "display.h"
+#include "memory.h"
+#include "screen.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,142 +76,6 @@ void report_document(void)
     document_close(&document);
 }
 
-static _Noreturn void end_without_memory(void)
-{
-    (void)fputs("parapet: memory: the machine has no memory left\n", stderr);
-    exit(TOOL_FAILED);
-}
-
-void *memory_get(size_t bytes)
-{
-    void *memory = calloc(1, bytes == 0 ? 1 : bytes);
-    if (memory == NULL)
-        end_without_memory();
-    return memory;
-}
-
-void *memory_grow(void *entries, size_t count, size_t entry_bytes)
-{
-    bool is_full = (count & (count - 1)) == 0; /* 0, 1, 2, 4, 8, ...: the sizes it had room for */
-    void *larger;
-    if (!is_full)
-        return entries;
-    larger = reallocarray(entries, count == 0 ? 1 : 2 * count, entry_bytes);
-    if (larger == NULL)
-        end_without_memory();
-    return larger;
-}
-
-char *text_format(const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-    int length;
-    va_start(arguments, format);
-    length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        end_without_memory();
-    return text;
-}
-
-char *text_visible(const char *text)
-{
-    size_t bytes = parapet_text_visible(NULL, 0, text) + 1;
-    char *visible = memory_get(bytes);
-    (void)parapet_text_visible(visible, bytes, text);
-    return visible;
-}
-
-/* The nearest beginning of a character at or before this byte. */
-static size_t character_at(const char *text, size_t at)
-{
-    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
-        at--;
-    return at;
-}
-
-char *text_shortened(const char *text, size_t first, size_t columns)
-{
-    size_t bytes = strlen(text), begin = 0, end;
-    char *size, *whole;
-    if (bytes <= columns)
-        return text_format("%s", text);
-    size = text_format(" (%zu bytes)", bytes);
-    columns = columns > strlen(size) + 2 * strlen("...") + 4 ? columns - strlen(size) - 2 * strlen("...") : 4;
-    if (first > columns / 2)
-        begin = character_at(text, first + columns > bytes ? bytes - columns : first - columns / 2);
-    end = begin + columns < bytes ? character_at(text, begin + columns) : bytes;
-    whole = text_format("%s%.*s%s%s", begin > 0 ? "..." : "", (int)(end - begin), text + begin,
-                        end < bytes ? "..." : "", size);
-    free(size);
-    return whole;
-}
-
-char *text_of_size(int64_t bytes)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes / 1024;
-    size_t unit = 0;
-    if (bytes < 1024)
-        return text_format("%" PRId64 " bytes", bytes);
-    /* 1023.95 would be printed as "1024.0" of the smaller unit. */
-    while (value >= 1023.95 && unit + 1 < sizeof units / sizeof units[0]) {
-        value /= 1024;
-        unit++;
-    }
-    return text_format("%.1f %s", value, units[unit]);
-}
-
-/* Joins numbers with a separator between two brackets. */
-static char *join_numbers(const int64_t *numbers, int count, const char *const marks[3])
-{
-    char *text = text_format("%s", marks[0]);
-    for (int d = 0; d < count; d++) {
-        char *longer = text_format("%s%s%" PRId64, text, d == 0 ? "" : marks[1], numbers[d]);
-        free(text);
-        text = longer;
-    }
-    char *whole = text_format("%s%s", text, marks[2]);
-    free(text);
-    return whole;
-}
-
-char *text_of_shape(const int64_t *extents, int ndim)
-{
-    static const char *const marks[3] = {"", " x ", ""};
-    return ndim == 0 ? text_format("scalar") : join_numbers(extents, ndim, marks);
-}
-
-char *text_of_index(const int64_t *index, int ndim)
-{
-    static const char *const marks[3] = {"[", ", ", "]"};
-    return join_numbers(index, ndim, marks);
-}
-
-char *text_of_names(const parapet_array_info *info)
-{
-    char *text = text_format("%s", "");
-    if (info->dimension_names == NULL || info->ndim == 0) {
-        free(text);
-        return text_format("none");
-    }
-    for (int d = 0; d < info->ndim; d++) {
-        const char *name = info->dimension_names[d];
-        char *visible = text_visible(name == NULL ? "-" : name);
-        char *longer = text_format("%s%s%s", text, d == 0 ? "" : ", ", visible);
-        free(visible);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-char *text_join_path(const char *parent, const char *name)
-{
-    return text_format("%s%s%s", parent, parent[0] == '\0' ? "" : "/", name);
-}
-
 bool file_write(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -221,27 +88,4 @@ bool file_write(const char *path, const char *text)
     if (!is_written)
         report_error(path, "cannot be written: %s", strerror(problem));
     return is_written;
-}
-
-int64_t element_count(const parapet_array_info *info)
-{
-    int64_t count = 1;
-    bool is_too_many = false;
-    for (int d = 0; d < info->ndim; d++) {
-        if (info->shape[d] == 0)
-            return 0;
-        if (__builtin_mul_overflow(count, info->shape[d], &count)) {
-            is_too_many = true;
-            count = INT64_MAX;
-        }
-    }
-    return is_too_many ? INT64_MAX : count;
-}
-
-int64_t logical_bytes(const parapet_array_info *info)
-{
-    int64_t bytes;
-    if (__builtin_mul_overflow(element_count(info), info->element_bytes, &bytes))
-        return INT64_MAX;
-    return bytes;
 }

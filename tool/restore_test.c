@@ -1,11 +1,19 @@
-/* restore_test.c - check --restore-test: what a restart would do, with its data read and thrown away. */
+#include "restore_test.h"
 #include "base/clock.h"
-#include "tool.h"
+#include "display.h"
+#include "document.h"
+#include "finding.h"
+#include "holding.h"
+#include "memory.h"
+#include "memory_limit.h"
+#include "node.h"
+#include "quantity.h"
+#include "report.h"
+#include "store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-/* Of one rank: long enough that storage is not asked for little. */
 
 typedef struct tool_restoring {
     const tool_request *request;

@@ -1,8 +1,10 @@
-/* scratch.c - directories that a verb makes for itself, and removes. */
-#include "tool.h"
+#include "scratch.h"
+#include "memory.h"
+#include "report.h"
 
 #include <errno.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

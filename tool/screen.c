@@ -1,9 +1,8 @@
-/* screen.c - the one place that all output for people and programs passes on its way out.
- *
- * Plans and attributes are printed in many places; what they hold is from outside. Names are made visible one by one
- * besides, since here a line break of a name looks like one of ours. */
-#include "tool.h"
+#include "screen.h"
+#include "display.h"
+#include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,9 +1,12 @@
-/* space.c - whether a copy fits where it goes: what the source takes as it is stored, and what is free. */
-#include "tool.h"
+#include "space.h"
+#include "display.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
 
 #include <fts.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 

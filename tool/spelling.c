@@ -1,18 +1,7 @@
-/* spelling.c - what somebody may have meant who wrote a word that does not exist. */
-#include "tool.h"
+#include "spelling.h"
 
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
-
-/* What other tools call the verbs. */
-static const struct {
-    const char *word, *verb;
-} synonyms[] = {
-    {"show", "info"},      {"dump", "info"},    {"head", "info"},   {"stat", "info"},    {"describe", "info"},
-    {"list", "ls"},        {"dir", "ls"},       {"tree", "ls -R"},  {"verify", "check"}, {"fsck", "check"},
-    {"validate", "check"}, {"clean", "gc"},     {"prune", "gc"},    {"compare", "diff"}, {"cmp", "diff"},
-    {"cp", "copy"},        {"convert", "copy"}, {"import", "copy"}, {"rechunk", "copy"}, {"test", "selftest"},
-};
 
 enum { WIDTH_MOST = 64 };
 
@@ -51,53 +40,4 @@ size_t spelling_distance(const char *a, const char *b)
 bool spelling_is_near(const char *word, size_t distance)
 {
     return distance < (strlen(word) + 1) / 2;
-}
-
-/* How far the first words are from the name of a verb, if that is near; else SIZE_MAX. */
-static size_t near_distance(const tool_verb *verb, int count, char **words)
-{
-    bool has_second = verb_word_count(verb) == 2 && count > 1;
-    char *name = text_format("%s%s%s", words[0], has_second ? " " : "", has_second ? words[1] : "");
-    size_t distance = spelling_distance(name, verb->name);
-    if (!spelling_is_near(name, distance))
-        distance = SIZE_MAX;
-    free(name);
-    return distance;
-}
-
-static const char *nearest_verb(int count, char **words)
-{
-    const char *nearest = NULL;
-    size_t best = SIZE_MAX;
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
-        size_t distance = near_distance(*verb, count, words);
-        if (distance < best) {
-            best = distance;
-            nearest = (*verb)->name;
-        }
-    }
-    return nearest;
-}
-
-/* The only verb that begins so. */
-static const char *completed_verb(const char *word)
-{
-    const char *found = NULL;
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
-        if (strncmp((*verb)->name, word, strlen(word)) != 0)
-            continue;
-        if (found != NULL)
-            return NULL;
-        found = (*verb)->name;
-    }
-    return found;
-}
-
-const char *spelling_suggest_verb(int count, char **words)
-{
-    const char *completed = completed_verb(words[0]);
-    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
-        if (strcmp(words[0], synonyms[i].word) == 0)
-            return synonyms[i].verb;
-    return completed != NULL ? completed : nearest_verb(count, words);
 }

@@ -1,10 +1,8 @@
-/* table.c - columns of text, and lines, that fit on the screen.
- *
- * A table that is too wide first loses the columns that its owner can spare. If that does not suffice it keeps all of
- * them, and its rows take several lines, broken between the same columns in every row. Only a word that is longer
- * than a line, such as a path, is never broken: it would no longer be what it names. */
-#include "tool.h"
+#include "table.h"
+#include "memory.h"
+#include "screen.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-#include "tool.h"
+#include "texts.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>

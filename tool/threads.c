@@ -1,7 +1,9 @@
-#include "tool.h"
+#include "threads.h"
+#include "ranks.h"
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

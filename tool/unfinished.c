@@ -1,8 +1,11 @@
-/* unfinished.c - copies and appends that were begun and are not complete: what the library keeps beside their targets
- * tells them, and with which options a copy was begun. To readers of a copy there is nothing yet. */
-#include "tool.h"
+#include "unfinished.h"
+#include "display.h"
+#include "memory.h"
+#include "ranks.h"
+#include "report.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,7 +136,7 @@ static bool has_append(const char *directory)
 }
 
 /* At the path, or in the innermost group around it that it names; NULL: there is none. Free with free(). */
-static char *find_around(const char *path)
+static char *find_reconsolidate(const char *path)
 {
     char *group = text_format("%s", path), *slash;
     while (!has_append(group) && (slash = strrchr(group, '/')) != NULL && slash != group)
@@ -174,7 +177,7 @@ static void add_append(tool_appends *appends, const tool_request *request, char 
 void appends_find(tool_appends *appends, const tool_request *request, const tool_tree *tree)
 {
     const char *path = request->operands[0];
-    char *around = find_around(path);
+    char *around = find_reconsolidate(path);
     *appends = (tool_appends){0};
     if (around != NULL)
         add_append(appends, request, around);

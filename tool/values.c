@@ -1,4 +1,8 @@
-#include "tool.h"
+#include "values.h"
+#include "memory.h"
+#include "region.h"
+#include "region_read.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* verdict.c - how two stores differ, in one line. */
-#include "tool.h"
+#include "verdict.h"
+#include "memory.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What is counted, in the order in which it is told: "values of 2 arrays", "1 attribute". */
