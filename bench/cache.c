@@ -33,6 +33,7 @@
 #include "array/open.h"
 #include "case.h"
 #include "store/store.h"
+#include "stores/throttled.h"
 
 enum { MOST_ARRAYS = 64, CELLS = 1024, SHARDS = 16 };
 

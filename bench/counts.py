@@ -2,8 +2,9 @@
 
     bench/run counts [--quick] [--build DIR] [--markdown FILE]
 
-Reads, flushes, renames and agreements of each call, summed over 4 ranks, for 1, 100 and 1,000 arrays (--quick: 1 and 100) whose
-shards have 16 and 4,096 chunks. The program is that of the test counts_soak_4, and fails where the test would.
+Reads, flushes, renames, unlinks, lists and agreements of each call, summed over 4 ranks (but each takes part in every
+agreement), for 1, 100 and 1,000 arrays (--quick: 1 and 100) whose shards have 16 and 4,096 chunks. The program is that of
+the test counts_soak_4, and fails where the test would.
 """
 import os
 import subprocess

@@ -25,6 +25,7 @@
 #include "array/open.h"
 #include "case.h"
 #include "store/store.h"
+#include "stores/throttled.h"
 
 enum { CELLS = 4096 };
 

@@ -40,6 +40,8 @@
 #include "array/store_handle.h"
 #include "case.h"
 #include "store/store.h"
+#include "stores/null.h"
+#include "stores/throttled.h"
 
 enum { MOST_ARRAYS = 16 };
 

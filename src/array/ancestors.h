@@ -1,5 +1,5 @@
 /* ancestors.h - what has to be true of the groups above a node that changes: for whoever holds them for an edit
- * (hold.h).
+ * (node_lock.h).
  *
  * Everybody who makes a node comes through here. So here is where a group in which an append was interrupted is
  * refused (mark.h): nobody could tell the new node from what the append has left. */

@@ -4,12 +4,12 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "array/stored_document.h"
 #include "base/checked.h"
 
@@ -108,7 +108,7 @@ static parapet_status load_arrays(void *subject, const void *argument)
 }
 
 parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count,
-                              bool is_apart)
+                              bool is_detached)
 {
     pp_arrays made = {.store = store, .arrays = arrays, .count = count};
     parapet_status status = pp_arrays_build(arrays, store, paths, count);
@@ -117,7 +117,7 @@ parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, cons
     if (store == NULL)
         return status;
     for (i = 0; status == PARAPET_OK && i < count; i++)
-        arrays[i]->is_apart = is_apart;
+        arrays[i]->is_detached = is_detached;
     pp_arrays_call(&call, "open", paths, count);
     return pp_arrays_rank0_do(&made, &call, status, load_arrays, NULL);
 }
@@ -322,16 +322,16 @@ static parapet_status edit_attribute(parapet_array *array, const pp_attribute *a
 static parapet_status set_attribute(void *node, const void *attribute)
 {
     parapet_array *array = node;
-    pp_hold hold = {0};
-    parapet_status status = pp_holds_take(&hold, &(pp_hold_wish){.store = array->store,
-                                                                 .paths = (const char *const *)&array->path,
-                                                                 .count = 1,
-                                                                 .mode = PP_LOCK_SHARED,
-                                                                 .purpose = "setting an attribute"});
+    pp_node_lock hold = {0};
+    parapet_status status = pp_node_locks_take(&hold, &(pp_node_lock_wish){.store = array->store,
+                                                                           .paths = (const char *const *)&array->path,
+                                                                           .count = 1,
+                                                                           .mode = PP_LOCK_SHARED,
+                                                                           .purpose = "setting an attribute"});
     if (status != PARAPET_OK)
         return status;
     status = edit_attribute(array, attribute);
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     return status;
 }
 

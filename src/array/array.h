@@ -15,9 +15,10 @@ typedef struct pp_arrays {
     int count;
 } pp_arrays;
 
-/* [collective] As parapet_arrays_open. is_apart: the groups above are not changed; the caller takes care of them. */
+/* [collective] As parapet_arrays_open. is_detached: the groups above are not changed; the caller takes care of them.
+ */
 parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count,
-                              bool is_apart);
+                              bool is_detached);
 
 /* [collective] Begins the call verb(path), then rank 0 does work on a pp_arrays; the handles are counted on success,
  * freed on failure. mine is the status of this rank so far, call what must be equal on all ranks. */

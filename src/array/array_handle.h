@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "array/guards.h"
-#include "array/hold.h"
+#include "array/node_lock.h"
 #include "array/store_handle.h"
 
 /* Homes on servers with weights; see epochs.h. */
@@ -17,15 +17,15 @@ typedef struct pp_weighted_homes {
 /* Pages of the manifest that are kept after they were read, each at its number modulo this: reading again from the
  * same shards asks storage for no page. A page takes some 256 KiB where shards have many chunks, so all arrays of a
  * store together keep a limited number of bytes, beside one page each. */
-#define PP_KEPT_PAGES 8
+#define PP_SESSION_CACHE_PAGES 8
 
-typedef struct pp_kept_page {
+typedef struct pp_cached_page {
     bool is_kept;
     int64_t number;
     size_t bytes;          /* that it takes */
     size_t reserved_bytes; /* of these, from the budget: where one shard has very many chunks */
     pp_manifest_page page;
-} pp_kept_page;
+} pp_cached_page;
 
 struct parapet_array {
     parapet_store *store;
@@ -46,11 +46,11 @@ struct parapet_array {
     bool has_head;        /* there is a seal in the store, in force or left over */
     bool is_mark_ignored; /* zarr.json says that the array is sealed; the document in this handle does not */
     pp_manifest_head head;
-    pp_kept_page pages[PP_KEPT_PAGES];
+    pp_cached_page pages[PP_SESSION_CACHE_PAGES];
     pp_shard_notes notes;
     int64_t cache_number;  /* by which the cache knows it, and what is delayed of it; 0: neither has any of it */
     bool is_cut;           /* another job has made it smaller, and what was delayed of the rest is lost */
-    bool is_apart;         /* the groups above are not changed: the owner of this handle takes care of them */
+    bool is_detached;      /* the groups above are not changed: the owner of this handle takes care of them */
     atomic_bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */
     pp_guard *guard;
 };

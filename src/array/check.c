@@ -2,14 +2,15 @@
 
 #include "array/array.h"
 #include "array/array_handle.h"
-#include "array/holder.h"
+#include "array/lock_text.h"
 #include "array/mark.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/trim.h"
 #include "array/walk.h"
+#include "change/registry.h"
 
 /* Absent shards are listed one by one only while their number stays reasonable; beyond, they are only counted. */
 #define CHECK_LIST_MOST (INT64_C(1) << 20)
@@ -88,12 +89,13 @@ static parapet_status check_shard(check_job *job, int64_t number, const char *ke
     return status;
 }
 
-/* Whether an object is left over: who makes or removes such a one holds the lock from before it until it is gone. */
+/* Whether an object is left over. A job that makes or removes such an object holds the array's lock for as long
+ * as the object is there. So first the lock must be free, and then the object still there. */
 static parapet_status find_left_over(const check_job *job, const char *key, bool *is_left_over)
 {
     pp_lock_view lock;
     pp_reader *reader = NULL;
-    parapet_status status = pp_holder_view(job->array->store, job->array->path, &lock);
+    parapet_status status = pp_lock_text_view(job->array->store, job->array->path, &lock);
     if (status != PARAPET_OK || lock.is_held)
         return status;
     *is_left_over = pp_store_open_object(job->array->store->backend, key, &reader) != PARAPET_ERR_NOT_FOUND;
@@ -144,27 +146,33 @@ static parapet_status check_object(void *context, const char *key, uint64_t byte
     return status;
 }
 
-static parapet_status report_temporary(void *context, const char *key, uint64_t bytes)
+static parapet_status report_own(void *context, const char *key, uint64_t bytes)
 {
     check_job *job = context;
-    char *prefix = NULL, *whole = NULL;
+    pp_own own = pp_own_find(key);
+    char *folder = NULL, *whole = NULL;
     parapet_status status;
     (void)bytes;
-    if ((status = pp_path_join(job->array->path, "__parapet/tmp", &prefix)) == PARAPET_OK &&
-        (status = pp_path_join(prefix, key, &whole)) == PARAPET_OK)
-        status = report_stray(job, whole, "is a temporary object that was never published");
+    if (own != PP_OWN_TEMPORARIES && own != PP_OWN_COUNT)
+        return PARAPET_OK;
+    if ((status = pp_own_folder(job->array->path, &folder)) == PARAPET_OK &&
+        (status = pp_path_join(folder, key, &whole)) == PARAPET_OK)
+        status = report_stray(job, whole,
+                              own == PP_OWN_COUNT ? "is below __parapet, where the library gives no such name"
+                                                  : "is a temporary object that was never published");
     pp_free(whole);
-    pp_free(prefix);
+    pp_free(folder);
     return status;
 }
 
-static parapet_status check_temporaries(check_job *job)
+/* What was never published, and what nobody knows. */
+static parapet_status check_own(check_job *job)
 {
-    char *prefix = NULL;
-    parapet_status status = pp_path_join(job->array->path, "__parapet/tmp", &prefix);
+    char *folder = NULL;
+    parapet_status status = pp_own_folder(job->array->path, &folder);
     if (status == PARAPET_OK)
-        status = pp_walk_objects(job->array->store, prefix, report_temporary, job);
-    pp_free(prefix);
+        status = pp_walk_objects(job->array->store, folder, report_own, job);
+    pp_free(folder);
     return pp_accept_absence(status);
 }
 
@@ -194,6 +202,7 @@ done:
 
 static parapet_status check_all_absent(check_job *job)
 {
+    char *pages = NULL;
     int64_t number;
     parapet_status status = PARAPET_OK;
     if (job->summary->shards_present == job->summary->shards_expected)
@@ -203,8 +212,10 @@ static parapet_status check_all_absent(check_job *job)
         return PARAPET_OK;
     for (number = 0; number < job->summary->shards_expected && status == PARAPET_OK; number++)
         status = check_absent(job, number);
-    if (status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING)
-        status = sort_failure(job, status, "__parapet/manifest");
+    if ((status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING) &&
+        pp_own_key("", PP_OWN_PAGES, &pages) == PARAPET_OK)
+        status = sort_failure(job, status, pages);
+    pp_free(pages);
     return status;
 }
 
@@ -220,7 +231,7 @@ static parapet_status run_check(void *subject, const void *argument)
         return status;
     job->summary->shards_expected = array->layout.tiling.shards.cell_count;
     if ((status = pp_walk_objects(array->store, array->path, check_object, job)) != PARAPET_OK ||
-        (status = check_temporaries(job)) != PARAPET_OK)
+        (status = check_own(job)) != PARAPET_OK)
         return status;
     return check_all_absent(job);
 }

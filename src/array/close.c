@@ -1,7 +1,7 @@
 /* close.c - closing arrays, which writes what was delayed of them. */
 #include "array/array.h"
 #include "array/array_handle.h"
-#include "array/parts.h"
+#include "array/part_calls.h"
 #include "base/checked.h"
 
 /* Says to the other ranks what is closed. Ranks that are not together any more have nothing to say. */
@@ -32,7 +32,7 @@ static parapet_status name_lost(parapet_array **arrays, int count, const pp_fail
     parapet_status status;
     int i;
     for (i = 0; i < count; i++)
-        if (arrays[i] != NULL && pp_unflushed_has(&arrays[i]->store->unflushed, arrays[i]))
+        if (arrays[i] != NULL && pp_dirty_arrays_has(&arrays[i]->store->dirty_arrays, arrays[i]))
             pp_text_add(&lost, "%s\"%s\"", lost.bytes > 0 ? ", " : "", arrays[i]->path);
     status = pp_failure_put(failure);
     status = pp_fail_within(status, "what was not flushed is lost with the closed array %s",

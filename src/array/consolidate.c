@@ -5,7 +5,7 @@
 #include "array/group_handle.h"
 #include "array/mark.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/state.h"
 
 /* Gathers the documents of everything below a group. */

@@ -7,22 +7,14 @@
 #include "array/document.h"
 #include "array/mark.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/remove.h"
+#include "array/node_path.h"
+#include "array/remove_node.h"
 #include "array/spec.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "array/stored_document.h"
 #include "array/walk.h"
-
-/* Below an array that is being overwritten, until nothing of the old one is left. */
-#define REMAINS_MARK "__parapet/replacing"
-
-/* The document of an array that a copy replaces (copy/switch.c). */
-#define COPY_REPLACES "__parapet/copy/replaces"
-
-/* That of the array that a copy makes, where its shards are not named as usual (copy/state.c). */
-#define COPY_MAKES "__parapet/copy/makes"
+#include "change/registry.h"
 
 /* Keys of shards begin with "c": a node of that name would lose its own objects. */
 static parapet_status check_no_node(parapet_array *array, const char *name)
@@ -50,23 +42,23 @@ static parapet_status write_mark(parapet_array *array, const char *data, size_t 
     pp_store *backend = array->store->backend;
     char *key = NULL, *staging = NULL;
     parapet_status status;
-    if ((status = pp_path_join(array->path, REMAINS_MARK, &key)) == PARAPET_OK &&
-        (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK &&
+    if ((status = pp_own_key(array->path, PP_OWN_REPLACING, &key)) == PARAPET_OK &&
+        (status = pp_own_key(array->path, PP_OWN_TEMPORARIES, &staging)) == PARAPET_OK &&
         (status = pp_store_write_all(
              backend,
              &(pp_write_request){.key = key, .staging = staging, .budget = &array->store->budget, .is_small = true},
              data, bytes, PP_PUBLISH_REPLACE)) == PARAPET_OK)
-        status = pp_store_settle(backend);
+        status = pp_store_sync_dirs(backend);
     pp_free(staging);
     pp_free(key);
     return status;
 }
 
 /* *text stays NULL when there is no such object. */
-static parapet_status read_own(parapet_array *array, const char *name, char **text, size_t *bytes)
+static parapet_status read_own(parapet_array *array, pp_own own, char **text, size_t *bytes)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(array->path, name, &key);
+    parapet_status status = pp_own_key(array->path, own, &key);
     *text = NULL;
     *bytes = 0;
     if (status == PARAPET_OK)
@@ -78,8 +70,8 @@ static parapet_status read_own(parapet_array *array, const char *name, char **te
 /* The document that a copy has kept; *text NULL: none. */
 static parapet_status read_copied(parapet_array *array, char **text, size_t *bytes)
 {
-    parapet_status status = read_own(array, COPY_REPLACES, text, bytes);
-    return status == PARAPET_OK && *text == NULL ? read_own(array, COPY_MAKES, text, bytes) : status;
+    parapet_status status = read_own(array, PP_OWN_COPY_REPLACES, text, bytes);
+    return status == PARAPET_OK && *text == NULL ? read_own(array, PP_OWN_COPY_MAKES, text, bytes) : status;
 }
 
 /* Of an array that the copy was replacing, the document is known; a mark that is there knows more. */
@@ -87,7 +79,7 @@ static parapet_status mark_remains(parapet_array *array)
 {
     char *text = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
     if (status == PARAPET_OK && text == NULL && (status = read_copied(array, &text, &bytes)) == PARAPET_OK)
         status = write_mark(array, text != NULL ? text : "", bytes);
     pp_free(text);
@@ -99,7 +91,7 @@ static parapet_status mark_remains(parapet_array *array)
 static parapet_status give_up_copy(parapet_array *array)
 {
     bool has_copy;
-    parapet_status status = pp_node_has_copy(array->store, array->path, &has_copy);
+    parapet_status status = pp_node_has_own(array->store, array->path, PP_OWN_COPY_JOB, &has_copy);
     if (status != PARAPET_OK || !has_copy || (status = mark_remains(array)) != PARAPET_OK)
         return status;
     return pp_node_drop_copy(array->store, array->path);
@@ -110,7 +102,7 @@ static parapet_status remove_marked(parapet_array *array)
 {
     char *text = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
     if (status == PARAPET_OK && bytes > 0)
         status = pp_remove_shards_of_text(array->store, array->path, text, bytes);
     pp_free(text);
@@ -126,10 +118,10 @@ parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_docu
     if ((status = check_no_node(array, "c")) != PARAPET_OK || (status = give_up_copy(array)) != PARAPET_OK ||
         (status = remove_marked(array)) != PARAPET_OK ||
         (status = pp_remove_shards(array->store, array->path, document)) != PARAPET_OK ||
-        (status = pp_store_settle(backend)) != PARAPET_OK ||
+        (status = pp_store_sync_dirs(backend)) != PARAPET_OK ||
         (status = pp_node_remove_own(array->store, array->path)) != PARAPET_OK)
         return status;
-    return pp_store_settle(backend);
+    return pp_store_sync_dirs(backend);
 }
 
 static parapet_status note_any(void *context, const pp_listed *listed)
@@ -143,10 +135,10 @@ parapet_status pp_array_is_marked(parapet_array *array, bool *marked)
 {
     char *text = NULL, *prefix = NULL;
     size_t bytes;
-    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
     *marked = text != NULL;
     pp_free(text);
-    if (status == PARAPET_OK && (status = pp_path_join(array->path, "__parapet/copy", &prefix)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_own_key(array->path, PP_OWN_COPY, &prefix)) == PARAPET_OK)
         status = pp_store_list(array->store->backend, prefix, note_any, marked);
     pp_free(prefix);
     return pp_accept_absence(status);
@@ -193,7 +185,7 @@ parapet_status pp_array_remove_document(parapet_array *array)
         (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
         (status = pp_edit_prove(&edit)) == PARAPET_OK &&
         ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
-        status = pp_store_settle(backend);
+        status = pp_store_sync_dirs(backend);
     pp_free(key);
     pp_edit_end(&edit);
     return status;
@@ -233,7 +225,7 @@ parapet_status pp_array_marked_document(parapet_array *array, pp_array_document 
     char *text = NULL;
     pp_json *json = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
     *is_known = false;
     if (status == PARAPET_OK && text == NULL)
         status = read_copied(array, &text, &bytes);
@@ -289,7 +281,7 @@ static parapet_status publish_first(parapet_array *array, pp_array_document *doc
 {
     pp_edit edit = {0};
     parapet_status status = PARAPET_OK;
-    if (!array->is_apart && (status = pp_edit_begin(&edit, array->store, array->path)) == PARAPET_OK)
+    if (!array->is_detached && (status = pp_edit_begin(&edit, array->store, array->path)) == PARAPET_OK)
         status = pp_ancestors_prepare(array->store, array->path);
     if (status == PARAPET_OK)
         status = pp_array_store_first_document(array, document);
@@ -311,13 +303,13 @@ parapet_status pp_array_draft_document(const parapet_store *store, const parapet
 }
 
 /* Where all ranks were told it before, it is that. */
-static parapet_status give_incarnation(parapet_array *array, pp_hold *hold)
+static parapet_status give_incarnation(parapet_array *array, pp_node_lock *hold)
 {
-    return array->incarnation[0] != '\0' ? pp_hold_write_incarnation(hold, array->incarnation)
-                                         : pp_hold_renew_incarnation(hold, array->incarnation);
+    return array->incarnation[0] != '\0' ? pp_node_lock_write_incarnation(hold, array->incarnation)
+                                         : pp_node_lock_renew_incarnation(hold, array->incarnation);
 }
 
-static parapet_status make_and_publish(parapet_array *array, const parapet_array_spec *spec, pp_hold *hold)
+static parapet_status make_and_publish(parapet_array *array, const parapet_array_spec *spec, pp_node_lock *hold)
 {
     pp_array_document document = {0};
     parapet_status status;
@@ -337,20 +329,20 @@ static parapet_status make_and_publish(parapet_array *array, const parapet_array
  * what the append has left. */
 static parapet_status create(parapet_array *array, const parapet_array_spec *spec)
 {
-    pp_hold hold = {0};
+    pp_node_lock hold = {0};
     parapet_status status;
-    if (array->is_apart)
+    if (array->is_detached)
         return make_and_publish(array, spec, NULL);
-    status = pp_holds_take(&hold, &(pp_hold_wish){.store = array->store,
-                                                  .paths = (const char *const *)&array->path,
-                                                  .count = 1,
-                                                  .mode = PP_LOCK_EXCLUSIVE,
-                                                  .purpose = "creating"});
+    status = pp_node_locks_take(&hold, &(pp_node_lock_wish){.store = array->store,
+                                                            .paths = (const char *const *)&array->path,
+                                                            .count = 1,
+                                                            .mode = PP_LOCK_EXCLUSIVE,
+                                                            .purpose = "creating"});
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_mark_refuse_append_around(array->store, array->path)) == PARAPET_OK)
         status = make_and_publish(array, spec, &hold);
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     return status;
 }
 

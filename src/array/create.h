@@ -8,16 +8,16 @@
 #include "plan/homes.h"
 #include "zarr/document.h"
 
-/* As parapet_arrays_create. is_apart: the groups above are not changed; the caller takes care of them. */
+/* As parapet_arrays_create. is_detached: the groups above are not changed; the caller takes care of them. */
 parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
-                                const parapet_array_spec *specs, int count, bool is_apart);
+                                const parapet_array_spec *specs, int count, bool is_detached);
 
 /* The document of a new array, which can be written and read; clear it even after a failure. */
 parapet_status pp_array_draft_document(const parapet_store *store, const parapet_array_spec *spec,
                                        pp_array_document *document);
 
 /* Rank 0: creates one array, for which it holds what has to be held, and waits where others hold it. A handle that
- * has an incarnation keeps it. The array is durable only after the next settle. */
+ * has an incarnation keeps it. The array is durable only after the next sync of directories. */
 parapet_status pp_array_create_here(parapet_array *array, const parapet_array_spec *spec);
 
 /* New arrays, of which nobody else knows before the caller has seen to the groups above them. */

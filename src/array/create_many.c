@@ -1,12 +1,12 @@
 /* create_many.c - the calls that create arrays, and arrays that only a checkpoint knows of. */
 #include "array/array.h"
 #include "array/array_handle.h"
+#include "array/bulk_create.h"
 #include "array/create.h"
 #include "array/document.h"
-#include "array/keepers.h"
 #include "array/spec.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "array/stored_document.h"
 
 static parapet_status create_arrays(void *subject, const void *argument)
@@ -18,7 +18,7 @@ static parapet_status create_arrays(void *subject, const void *argument)
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
         status = pp_array_create_here(all->arrays[i], &specs[i]);
     /* Once for all of them: the directory that holds them is one. */
-    return status == PARAPET_OK ? pp_store_settle(all->store->backend) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(all->store->backend) : status;
 }
 
 /* Says what is wrong with the specs, and to the other ranks what is in them. */
@@ -56,10 +56,10 @@ static parapet_status fail_create(const parapet_array *array, parapet_status sta
 }
 
 /* [local] Where servers make what they keep, every rank has all of the documents. */
-static parapet_status prepare_keepers(const pp_arrays *made, const parapet_array_spec *specs, pp_groups_above *groups,
-                                      bool *are_many)
+static parapet_status prepare_bulk_create(const pp_arrays *made, const parapet_array_spec *specs,
+                                          pp_ancestor_list *groups, bool *are_many)
 {
-    parapet_status status = pp_keepers_prepare(made, groups, are_many);
+    parapet_status status = pp_bulk_create_prepare(made, groups, are_many);
     int i;
     for (i = 0; i < made->count && *are_many && status == PARAPET_OK; i++)
         if ((status = define(made->arrays[i], &specs[i])) != PARAPET_OK ||
@@ -72,23 +72,23 @@ static parapet_status prepare_keepers(const pp_arrays *made, const parapet_array
 static parapet_status create_described(const pp_arrays *made, const parapet_array_spec *specs, const pp_call *call,
                                        parapet_status mine)
 {
-    pp_groups_above groups = {0};
+    pp_ancestor_list groups = {0};
     bool are_many = false;
     parapet_status status = mine;
     if (status == PARAPET_OK)
-        status = prepare_keepers(made, specs, &groups, &are_many);
+        status = prepare_bulk_create(made, specs, &groups, &are_many);
     if (!are_many)
         status = pp_arrays_rank0_do(made, call, status, create_arrays, specs);
     else if ((status = pp_comm_begin(made->store->comm, call, status)) == PARAPET_OK)
-        status = pp_arrays_finish(made, pp_keepers_create(made, specs, &groups));
+        status = pp_arrays_finish(made, pp_bulk_create_create(made, specs, &groups));
     else
         (void)pp_arrays_finish(made, status);
-    pp_groups_above_clear(&groups);
+    pp_ancestor_list_clear(&groups);
     return status;
 }
 
 parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
-                                const parapet_array_spec *specs, int count, bool is_apart)
+                                const parapet_array_spec *specs, int count, bool is_detached)
 {
     pp_arrays made = {.store = store, .arrays = arrays, .count = count};
     parapet_status status, built;
@@ -101,7 +101,7 @@ parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, co
     if (store == NULL)
         return status;
     for (i = 0; built == PARAPET_OK && i < count; i++)
-        arrays[i]->is_apart = is_apart;
+        arrays[i]->is_detached = is_detached;
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
     return create_described(&made, specs, &call, status);
@@ -126,7 +126,7 @@ parapet_status parapet_array_create(parapet_array **array, parapet_store *store,
 static parapet_status define_apart(parapet_array *array, const parapet_array_spec *spec, pp_homes *homes)
 {
     parapet_status status = define(array, spec);
-    array->is_apart = true;
+    array->is_detached = true;
     if (status == PARAPET_OK)
         status = pp_array_choose_homes(array, homes);
     return status == PARAPET_OK ? status : fail_create(array, status);
@@ -162,5 +162,5 @@ parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count
     for (i = 0; i < count && status == PARAPET_OK; i++)
         if (pp_store_keeper(store, i, count) == pp_comm_rank(store->comm))
             status = store_apart(arrays[i]);
-    return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(store->backend) : status;
 }

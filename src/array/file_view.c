@@ -1,7 +1,7 @@
 /* file_view.c - from the file view of a program that used MPI-IO to parts of an array. */
 #include "array/array.h"
 #include "array/part_list.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "comm/flavour.h"
 
 static parapet_status build_parts(parapet_array_parts *list, parapet_array *array, int64_t displacement,

@@ -1,6 +1,6 @@
 /* flush.c - the public functions that write what was delayed. */
 #include "array/array_handle.h"
-#include "array/parts.h"
+#include "array/part_calls.h"
 
 parapet_status parapet_array_flush(parapet_array *array)
 {

@@ -2,11 +2,11 @@
 #include "array/ancestors.h"
 #include "array/attributes.h"
 #include "array/group_handle.h"
-#include "array/hold.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_lock.h"
+#include "array/node_path.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 
 static void free_group(parapet_group *group)
 {

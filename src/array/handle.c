@@ -1,7 +1,7 @@
 /* handle.c - handles of arrays: built and freed. */
 #include "array/array.h"
 #include "array/array_handle.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/seal_objects.h"
 
 void pp_array_forget(parapet_array *array)
@@ -20,7 +20,7 @@ void pp_array_forget(parapet_array *array)
                              .guard = array->guard,
                              .cache_number = array->cache_number,
                              .is_cut = array->is_cut,
-                             .is_apart = array->is_apart};
+                             .is_detached = array->is_detached};
 }
 
 void pp_array_free(parapet_array *array)
@@ -29,8 +29,8 @@ void pp_array_free(parapet_array *array)
         return;
     if (array->cache_number != 0) { /* else a thread that reads locally may have it, beside a call of all ranks */
         pp_cache_forget(array->store->cache, array->cache_number);
-        pp_delayed_forget(array->store->delayed, array->cache_number);
-        pp_unflushed_remove(&array->store->unflushed, array);
+        pp_write_back_forget(array->store->delayed, array->cache_number);
+        pp_dirty_arrays_remove(&array->store->dirty_arrays, array);
     }
     pp_array_forget(array);
     pp_guard_free(array->guard);

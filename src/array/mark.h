@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "change/registry.h"
 
 typedef struct pp_mark {
     parapet_store *store;
     const char *group;
-    const char *name;
+    pp_own own;
 } pp_mark;
 
 /* Durable when it returns. */
@@ -23,12 +23,9 @@ parapet_status pp_mark_remove(const pp_mark *mark);
 
 parapet_status pp_mark_is_there(const pp_mark *mark, bool *is_there);
 
-/* A change took the group's consolidated metadata away, and has not made them again (around.h). */
-#define PP_MARK_CONSOLIDATE "consolidate"
+/* A change took the group's consolidated metadata away, and has not made them again (reconsolidate.h). */
 
 /* ---- Appends: some arrays of a group may be longer than others, and hold elements that no document reaches ---- */
-
-#define PP_MARK_APPEND "append"
 
 /* Refuses a group that an append has not come to its end in: PARAPET_ERR_BUSY if it is under way, PARAPET_ERR_EXISTS
  * if it was interrupted. */

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "array/holder.h"
+#include "array/lock_text.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/store_handle.h"
 
 /* Reads and parses one document; of zarr.json, node takes digest and version. */
@@ -54,13 +54,19 @@ static parapet_status load_v2(parapet_store *store, const char *path, pp_node *n
 
 static parapet_status note_entry(void *context, const pp_listed *listed)
 {
-    *(bool *)context = *(bool *)context || strcmp(listed->name, "__parapet") != 0;
+    *(bool *)context = *(bool *)context || !pp_own_is_folder(listed->name);
     return PARAPET_OK;
+}
+
+static pp_own_end end_of(const char *name)
+{
+    pp_own own = pp_own_find(name);
+    return own == PP_OWN_COUNT ? PP_OWN_END_ANY : pp_own_row_of(own)->end;
 }
 
 static parapet_status note_work(void *context, const pp_listed *listed)
 {
-    *(bool *)context = *(bool *)context || !pp_is_of_lock(listed->name);
+    *(bool *)context = *(bool *)context || end_of(listed->name) != PP_OWN_END_LAST;
     return PARAPET_OK;
 }
 
@@ -70,10 +76,10 @@ static parapet_status find_work(parapet_store *store, const char *path, bool *is
 {
     pp_lock_view view = {0};
     char *own = NULL;
-    parapet_status status = pp_path_join(path, "__parapet", &own);
+    parapet_status status = pp_own_folder(path, &own);
     if (status == PARAPET_OK && (status = pp_store_list(store->backend, own, note_work, is_begun)) == PARAPET_OK &&
         !*is_begun)
-        status = pp_holder_view(store, path, &view);
+        status = pp_lock_text_view(store, path, &view);
     *is_begun = *is_begun || view.text[0] != '\0';
     pp_free(own);
     return pp_accept_absence(status);
@@ -135,7 +141,7 @@ parapet_status pp_node_publish(parapet_store *store, const char *path, parapet_n
     if ((status = pp_path_join(path, "zarr.json", &key)) != PARAPET_OK)
         return status;
     if (kind == PARAPET_NODE_ARRAY)
-        status = pp_path_join(path, "__parapet/tmp", &staging);
+        status = pp_own_key(path, PP_OWN_TEMPORARIES, &staging);
     else
         status = pp_text_duplicate(&staging, path);
     if (status == PARAPET_OK)
@@ -156,7 +162,7 @@ parapet_status pp_node_write(parapet_store *store, const char *path, parapet_nod
                              size_t bytes, pp_publish_mode mode)
 {
     parapet_status status = pp_node_publish(store, path, kind, text, bytes, mode);
-    return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(store->backend) : status;
 }
 
 parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,
@@ -177,9 +183,6 @@ bool pp_node_is_probe(const char *path, const char *name)
     return path[0] == '\0' && strncmp(name, PP_PROBE_PREFIX, sizeof PP_PROBE_PREFIX - 1) == 0;
 }
 
-/* What a copy writes before it makes anything, and removes last (copy/state.c). */
-#define COPY_JOB "__parapet/copy/job"
-
 parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has)
 {
     pp_reader *reader = NULL;
@@ -193,17 +196,23 @@ parapet_status pp_node_has_object(parapet_store *store, const char *path, const 
     return pp_accept_absence(status);
 }
 
-parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has)
+parapet_status pp_node_has_own(parapet_store *store, const char *path, pp_own own, bool *has)
 {
-    return pp_node_has_object(store, path, COPY_JOB, has);
+    char *key = NULL;
+    parapet_status status = pp_own_key(path, own, &key);
+    *has = false;
+    if (status == PARAPET_OK)
+        status = pp_node_has_object(store, "", key, has);
+    pp_free(key);
+    return status;
 }
 
 parapet_status pp_node_drop_copy(parapet_store *store, const char *path)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(path, COPY_JOB, &key);
+    parapet_status status = pp_own_key(path, PP_OWN_COPY_JOB, &key);
     if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) == PARAPET_OK)
-        status = pp_store_settle(store->backend);
+        status = pp_store_sync_dirs(store->backend);
     pp_free(key);
     return pp_accept_absence(status);
 }
@@ -211,6 +220,7 @@ parapet_status pp_node_drop_copy(parapet_store *store, const char *path)
 typedef struct own_things {
     parapet_store *store;
     const char *prefix;
+    pp_own_end until; /* what ends later stays */
 } own_things;
 
 static parapet_status remove_own_thing(void *context, const pp_listed *listed)
@@ -218,7 +228,7 @@ static parapet_status remove_own_thing(void *context, const pp_listed *listed)
     const own_things *own = context;
     char *key = NULL;
     parapet_status status;
-    if (pp_is_of_lock(listed->name))
+    if (end_of(listed->name) > own->until)
         return PARAPET_OK;
     if ((status = pp_path_join(own->prefix, listed->name, &key)) == PARAPET_OK)
         status = listed->is_prefix ? pp_store_remove_prefix(own->store->backend, key)
@@ -227,13 +237,23 @@ static parapet_status remove_own_thing(void *context, const pp_listed *listed)
     return pp_accept_absence(status);
 }
 
-parapet_status pp_node_remove_own(parapet_store *store, const char *path)
+static parapet_status remove_until(parapet_store *store, const char *path, pp_own_end until)
 {
     char *prefix = NULL;
     parapet_status status = pp_node_drop_copy(store, path);
-    if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet", &prefix)) == PARAPET_OK)
-        status =
-            pp_store_list(store->backend, prefix, remove_own_thing, &(own_things){.store = store, .prefix = prefix});
+    if (status == PARAPET_OK && (status = pp_own_folder(path, &prefix)) == PARAPET_OK)
+        status = pp_store_list(store->backend, prefix, remove_own_thing,
+                               &(own_things){.store = store, .prefix = prefix, .until = until});
     pp_free(prefix);
     return pp_accept_absence(status);
+}
+
+parapet_status pp_node_remove_own(parapet_store *store, const char *path)
+{
+    return remove_until(store, path, PP_OWN_END_WITH_NODE);
+}
+
+parapet_status pp_node_forget_own(parapet_store *store, const char *path)
+{
+    return remove_until(store, path, PP_OWN_END_ANY);
 }

@@ -3,6 +3,7 @@
 #define PARAPET_ARRAY_NODE_H
 
 #include "base/sha256.h"
+#include "change/registry.h"
 #include "store/store.h"
 #include "zarr/document.h"
 
@@ -32,7 +33,7 @@ bool pp_node_is_probe(const char *path, const char *name);
 parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode);
 
-/* Writes a document, which is durable only after the next settle. */
+/* Writes a document, which is durable only after the next sync of directories. */
 parapet_status pp_node_publish(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                                size_t bytes, pp_publish_mode mode);
 
@@ -43,14 +44,18 @@ parapet_status pp_node_write_group(parapet_store *store, const char *path, const
 /* Whether there is an object of that name below a path. */
 parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has);
 
-/* Whether an unfinished copy into the node can be resumed. */
-parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has);
+/* The same of a name below __parapet. */
+parapet_status pp_node_has_own(parapet_store *store, const char *path, pp_own own, bool *has);
 
 /* From now on nobody can resume it: what it has made can be removed in any order, and a crash in between is harmless.
  * It is fine if there is none. */
 parapet_status pp_node_drop_copy(parapet_store *store, const char *path);
 
-/* Removes everything that Parapet keeps beside a node except its lock. What says how to resume a copy goes first. */
+/* Removes everything that Parapet keeps below __parapet of a node, except its lock. What says how to resume a copy
+ * goes first. */
 parapet_status pp_node_remove_own(parapet_store *store, const char *path);
+
+/* The same before the node's document goes: what keeps others away until then stays (change/registry.h). */
+parapet_status pp_node_forget_own(parapet_store *store, const char *path);
 
 #endif

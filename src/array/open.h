@@ -1,5 +1,5 @@
-/* open.h - for tests: parapet_store_open over a backend that the caller keeps. Compiled once per flavour of the
- * library, like open.c: only these two files of array/ know what MPI_Comm is. */
+/* open.h - for tests and benchmarks: parapet_store_open over a backend that the caller keeps. Compiled once per
+ * flavour of the library, like open.c: only these two files of array/ know what MPI_Comm is. */
 #ifndef PARAPET_ARRAY_OPEN_H
 #define PARAPET_ARRAY_OPEN_H
 

@@ -1,5 +1,5 @@
 /* points.c - reading and writing elements that are listed one by one, together with other ranks. */
-#include "array/parts.h"
+#include "array/part_calls.h"
 
 parapet_status parapet_array_write_points(parapet_array *array, const parapet_points *points)
 {

@@ -4,7 +4,7 @@
 #include "array/guards.h"
 #include "array/index_list.h"
 #include "array/refresh.h"
-#include "array/texts.h"
+#include "array/text_reads.h"
 #include "comm/topology.h"
 
 /* What a local read is to read. */

@@ -10,7 +10,7 @@
 #include "array/array_handle.h"
 #include "array/document.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
 

@@ -1,4 +1,31 @@
-/* seal.c - the steps that put a seal in force and take it off; on rank 0 alone. */
+/* seal.c - the steps that put a seal in force and take it off; on rank 0 alone.
+ *
+ * What is stored, with the SHA-256 of zarr.json before (D0) and after (D1) the step; the head has two of them:
+ *
+ *     zarr.json D0, no head
+ *      | pp_seal_remove_stale: an older head and its pages; then seal_many.c writes the pages
+ *      | pp_seal_mark: pp_seal_write_head
+ *     zarr.json D0, head (D0, D1): not in force, since D0 has no mark
+ *      | pp_seal_mark: zarr.json
+ *     zarr.json D1, head (D0, D1): sealed
+ *      | pp_seal_mark: pp_seal_write_head
+ *     zarr.json D1, head (D1, D1): sealed, and D0 would be found out
+ *
+ * pp_seal_break goes back: head (D1, D2), zarr.json D2 without the mark, then the head and the pages are
+ * removed. write_document in stored_document.c has this order, for every other change of a sealed array, too.
+ *
+ * Invariants:
+ *
+ *  1. Each arrow is durable before the next. So in any crash zarr.json is one that the head names, and no crash
+ *     looks like damage.
+ *  2. The mark in zarr.json is what seals the array. A head without it is not in force, and is removed by the
+ *     next change (drop_leftover); a mark without a head that names this zarr.json is damage.
+ *  3. Pages are removed after the head that names them, and written before it.
+ *  4. Of several jobs that write a sealed array, one takes the seal off, with SHORT held
+ *     (pp_seal_break_shared). The others find it gone when they look again, and this is no damage
+ *     (pp_batch_look_for_broken_seals).
+ *
+ * The options require_sealed and ignore_seal: docs/guide/arrays.md, "Seal and check". */
 #include "array/seal.h"
 
 #include "array/array.h"
@@ -33,7 +60,7 @@ static parapet_status mark_document(parapet_array *array, pp_array_document *doc
 }
 
 /* The step that seals or unseals. */
-static parapet_status switch_document(parapet_array *array, pp_seal_change seal)
+static parapet_status replace_document(parapet_array *array, pp_seal_change seal)
 {
     bool is_sealed = seal == PP_SEAL_SET;
     return pp_array_edit(array, mark_document, &is_sealed, seal);
@@ -48,7 +75,7 @@ parapet_status pp_seal_remove_stale(parapet_array *array)
 parapet_status pp_seal_mark(parapet_array *array)
 {
     pp_seal_forget_pages(array);
-    return switch_document(array, PP_SEAL_SET);
+    return replace_document(array, PP_SEAL_SET);
 }
 
 parapet_status pp_seal_mark_apart(parapet_array *array)
@@ -89,7 +116,7 @@ parapet_status pp_seal_break(parapet_array *array)
     parapet_status status;
     if (!array->is_sealed)
         return drop_leftover(array);
-    if ((status = switch_document(array, PP_SEAL_OFF)) != PARAPET_OK)
+    if ((status = replace_document(array, PP_SEAL_OFF)) != PARAPET_OK)
         return status;
     return pp_seal_remove_objects(array);
 }
@@ -99,10 +126,11 @@ parapet_status pp_seal_break_shared(parapet_array *array)
     bool is_sealed = false;
     pp_edit edit;
     parapet_status status;
-    if (array->is_apart)
+    if (array->is_detached)
         return pp_seal_break(array);
     if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
+    /* Another job that writes this array may have taken the seal off while this one waited for SHORT. */
     if ((status = pp_array_refresh(array)) == PARAPET_OK && (status = pp_edit_prove(&edit)) == PARAPET_OK &&
         array->is_sealed)
         status = pp_array_edit_held(array, mark_document, &is_sealed, PP_SEAL_OFF);

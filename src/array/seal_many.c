@@ -1,4 +1,4 @@
-/* seal_many.c - sealing many arrays as one, in rounds: see seal_line.h.
+/* seal_many.c - sealing many arrays as one, in rounds: see seal_schedule.h.
  *
  * In a round every rank sends what it knows of shards to those that make the pages. What nobody knows is read. */
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "array/change.h"
 #include "array/rank0.h"
 #include "array/seal.h"
-#include "array/seal_line.h"
 #include "array/seal_objects.h"
+#include "array/seal_schedule.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
-#include "transfer/settle.h"
+#include "transfer/sync_dirs.h"
 
 /* A page that this rank makes in this round. */
 typedef struct own_page {
@@ -49,8 +49,8 @@ typedef struct told_document {
 } told_document;
 
 typedef struct sealing {
-    pp_seal_line line;
-    bool is_apart; /* the documents are dealt to the servers */
+    pp_seal_schedule line;
+    bool is_detached; /* the documents are dealt to the servers */
     parapet_store *store;
     pp_failure failure; /* the first on this rank, until the next agreement */
     bool is_parted;     /* the ranks do not hear each other any more */
@@ -114,7 +114,7 @@ static parapet_status drop_replaced(parapet_array *array)
     pp_shard_notes *notes = &array->notes;
     parapet_status status = PARAPET_OK;
     size_t i;
-    for (i = notes->count; i > 0 && status == PARAPET_OK && !array->is_apart; i--) {
+    for (i = notes->count; i > 0 && status == PARAPET_OK && !array->is_detached; i--) {
         char *key = NULL;
         uint64_t version = 0;
         if ((status = pp_layout_key(&array->layout, array->path, notes->list[i - 1].shard, &key)) == PARAPET_OK &&
@@ -153,9 +153,9 @@ static void describe_unwritten(sealing *job)
 static bool begin_telling_page(sealing *job)
 {
     const pp_shard_notes *notes;
-    job->is_telling =
-        !has_failed(job) && pp_seal_line_next_until(&job->line, pp_seal_line_round(&job->line, &job->round_start),
-                                                    &job->sender, &job->telling);
+    job->is_telling = !has_failed(job) &&
+                      pp_seal_schedule_next_until(&job->line, pp_seal_schedule_round(&job->line, &job->round_start),
+                                                  &job->sender, &job->telling);
     if (!job->is_telling)
         return false;
     notes = &job->line.arrays[job->telling.array]->notes;
@@ -195,7 +195,7 @@ static void find_pending(sealing *job)
     while (!job->has_pending && (job->is_telling || begin_telling_page(job)))
         job->has_pending = job->is_telling = tell_of_page(job);
     if (job->has_pending)
-        job->pending_owner = pp_seal_line_owner(&job->line, &job->telling);
+        job->pending_owner = pp_seal_schedule_owner(&job->line, &job->telling);
 }
 
 /* Puts what is pending into a parcel, with as many checksums as fit; false: no room for any of it. */
@@ -318,9 +318,9 @@ static parapet_status list_own(sealing *job)
     parapet_status status = PARAPET_OK;
     job->round_end = job->round_start;
     job->own_count = 0;
-    while (pp_seal_line_next_until(&job->line, pp_seal_line_round(&job->line, &job->round_start), &job->round_end,
-                                   &page))
-        if (pp_seal_line_owner(&job->line, &page) == pp_comm_rank(job->store->comm) && status == PARAPET_OK)
+    while (pp_seal_schedule_next_until(&job->line, pp_seal_schedule_round(&job->line, &job->round_start),
+                                       &job->round_end, &page))
+        if (pp_seal_schedule_owner(&job->line, &page) == pp_comm_rank(job->store->comm) && status == PARAPET_OK)
             status = add_own(job, &page, &record_count);
     if (status != PARAPET_OK ||
         (status = pp_allocate_array(&job->records, record_count, sizeof job->records[0])) != PARAPET_OK ||
@@ -383,7 +383,7 @@ static void run_round(sealing *job)
 
 static int keeper_of(const sealing *job, int array)
 {
-    return job->is_apart ? pp_store_keeper(job->store, array, job->line.count) : 0;
+    return job->is_detached ? pp_store_keeper(job->store, array, job->line.count) : 0;
 }
 
 static bool is_kept_here(const sealing *job, int array)
@@ -394,8 +394,8 @@ static bool is_kept_here(const sealing *job, int array)
 /* The next page that this rank has made; false: none. */
 static bool next_own(const sealing *job, pp_seal_place *place, pp_seal_page *page)
 {
-    while (pp_seal_line_next(&job->line, place, page))
-        if (pp_seal_line_owner(&job->line, page) == pp_comm_rank(job->store->comm))
+    while (pp_seal_schedule_next(&job->line, place, page))
+        if (pp_seal_schedule_owner(&job->line, page) == pp_comm_rank(job->store->comm))
             return true;
     return false;
 }
@@ -483,23 +483,23 @@ static void write_pages(sealing *job)
         drop_all_replaced(job);
     if (!has_failed(job))
         describe_unwritten(job);
-    for (end = job->round_start; pp_seal_line_next(&job->line, &end, &page); end = job->round_start)
+    for (end = job->round_start; pp_seal_schedule_next(&job->line, &end, &page); end = job->round_start)
         run_round(job);
     job->sender = (pp_seal_place){0};
     exchange(job, &(pp_exchange){.context = job, .next = next_digests, .receive = receive_digests});
     pp_free(job->own);
 }
 
-static void settle(sealing *job)
+static void sync_dirs(sealing *job)
 {
     parapet_status status = pp_failure_put(&job->failure);
-    pp_failure_take(&job->failure, pp_settle_together(job->store->comm, job->store->backend, status));
+    pp_failure_take(&job->failure, pp_sync_dirs_collectively(job->store->comm, job->store->backend, status));
 }
 
 static parapet_status write_durable_pages(sealing *job)
 {
     write_pages(job);
-    settle(job);
+    sync_dirs(job);
     return pp_failure_put(&job->failure);
 }
 
@@ -596,10 +596,10 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     int i;
     if (is_all_sealed(&job))
         return PARAPET_OK;
-    if ((status = pp_seal_line_init(&job.line, arrays, count)) != PARAPET_OK ||
+    if ((status = pp_seal_schedule_init(&job.line, arrays, count)) != PARAPET_OK ||
         (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
-    status = pp_settle_agree(job.store->comm, job.store->backend, "sealing", write_durable_pages(&job));
+    status = pp_sync_dirs_agree(job.store->comm, job.store->backend, "sealing", write_durable_pages(&job));
     if (status == PARAPET_OK)
         status = rank0_do(&job, mark);
     else
@@ -652,12 +652,12 @@ static void receive_documents(void *context, int source, const void *parcel, siz
 
 void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *failure)
 {
-    sealing job = {.is_apart = true, .store = arrays[0]->store, .failure = *failure};
-    parapet_status status = pp_seal_line_init(&job.line, arrays, count);
+    sealing job = {.is_detached = true, .store = arrays[0]->store, .failure = *failure};
+    parapet_status status = pp_seal_schedule_init(&job.line, arrays, count);
     if (status == PARAPET_OK) {
         write_pages(&job);
         mark_own(&job);
-        settle(&job);
+        sync_dirs(&job);
         job.sender = (pp_seal_place){0};
         exchange(&job, &(pp_exchange){.context = &job, .next = next_documents, .receive = receive_documents});
     }
@@ -668,7 +668,7 @@ void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *f
 parapet_status parapet_array_seal(parapet_array *array)
 {
     PP_TURN turn = {0};
-    pp_hold hold = {0};
+    pp_node_lock hold = {0};
     pp_call call;
     parapet_status status;
     if (array == NULL)
@@ -678,8 +678,8 @@ parapet_status parapet_array_seal(parapet_array *array)
     pp_call_init(&call, "seal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);
-    if ((status = pp_array_hold_together(array, "sealing", &hold)) == PARAPET_OK)
+    if ((status = pp_array_lock_collectively(array, "sealing", &hold)) == PARAPET_OK)
         status = pp_arrays_seal(&array, 1);
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     return pp_outcome(status);
 }

@@ -12,8 +12,9 @@
 
 #include "array/array_handle.h"
 #include "array/attributes.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "base/checked.h"
+#include "change/registry.h"
 
 static pp_page_place place_of(const pp_manifest_head *head, int64_t page)
 {
@@ -29,28 +30,10 @@ static pp_page_place place_of(const pp_manifest_head *head, int64_t page)
 /* Of all arrays of a store; beyond it, each keeps one page. */
 #define KEPT_PAGE_BYTES_MOST ((size_t)8 << 20)
 
-static parapet_status seal_key(const parapet_array *array, const char *name, char **key)
-{
-    return pp_path_join(array->path, name, key);
-}
-
-static parapet_status page_key(const parapet_array *array, int64_t page, char **key)
-{
-    pp_text text = {0};
-    char *name;
-    parapet_status status;
-    pp_text_add(&text, "__parapet/manifest/%lld", (long long)page);
-    if ((status = pp_text_finish(&text, &name)) != PARAPET_OK)
-        return status;
-    status = seal_key(array, name, key);
-    pp_free(name);
-    return status;
-}
-
 static parapet_status write_object(parapet_array *array, const char *key, const void *data, size_t bytes)
 {
     char *staging = NULL;
-    parapet_status status = seal_key(array, "__parapet/tmp", &staging);
+    parapet_status status = pp_own_key(array->path, PP_OWN_TEMPORARIES, &staging);
     if (status == PARAPET_OK)
         status = pp_store_write_all(
             array->store->backend,
@@ -79,7 +62,7 @@ static parapet_status load_head(parapet_array *array)
 {
     char *key = NULL, *data = NULL;
     size_t bytes;
-    parapet_status status = seal_key(array, "__parapet/seal", &key);
+    parapet_status status = pp_own_key(array->path, PP_OWN_SEAL, &key);
     array->has_head = false;
     if (status == PARAPET_OK)
         status = read_object(array, key, PP_MANIFEST_HEAD_MOST_BYTES, &data, &bytes);
@@ -186,7 +169,7 @@ static parapet_status measure_page(const parapet_array *array, const char *key, 
 
 /* Pages of the ordinary length are among what every handle has. One that is longer, since one shard has very many
  * chunks, is taken from the budget: as it is stored, and decoded. */
-static parapet_status reserve_page(parapet_array *array, const char *key, uint64_t most, pp_kept_page *kept)
+static parapet_status reserve_page(parapet_array *array, const char *key, uint64_t most, pp_cached_page *kept)
 {
     uint64_t bytes = 0;
     parapet_status status;
@@ -202,13 +185,13 @@ static parapet_status reserve_page(parapet_array *array, const char *key, uint64
     return status;
 }
 
-static parapet_status load_page(parapet_array *array, int64_t number, pp_kept_page *kept)
+static parapet_status load_page(parapet_array *array, int64_t number, pp_cached_page *kept)
 {
     pp_page_place place = place_of(&array->head, number);
     uint64_t most = pp_manifest_page_most_bytes(place.record_count, place.chunk_count) + 1;
     char *key = NULL, *data = NULL;
     size_t bytes, limit;
-    parapet_status status = page_key(array, number, &key);
+    parapet_status status = pp_own_key_numbered(array->path, PP_OWN_PAGES, number, &key);
     if (status != PARAPET_OK)
         return status;
     status = reserve_page(array, key, most, kept);
@@ -230,19 +213,19 @@ static parapet_status take_page_of_head(const parapet_array *array, pp_manifest_
     return status == PARAPET_OK ? status : pp_fail_within(status, "the page of the manifest in __parapet/seal");
 }
 
-static void forget_page(parapet_array *array, pp_kept_page *kept)
+static void forget_page(parapet_array *array, pp_cached_page *kept)
 {
     pp_manifest_page_clear(&kept->page);
     pp_budget_release(&array->store->budget, kept->reserved_bytes);
-    array->store->kept_page_bytes -= kept->bytes;
-    *kept = (pp_kept_page){.is_kept = false};
+    array->store->cached_page_bytes -= kept->bytes;
+    *kept = (pp_cached_page){.is_kept = false};
 }
 
 /* The mutex is held. */
 static void forget_pages(parapet_array *array)
 {
     int i;
-    for (i = 0; i < PP_KEPT_PAGES; i++)
+    for (i = 0; i < PP_SESSION_CACHE_PAGES; i++)
         forget_page(array, &array->pages[i]);
 }
 
@@ -265,16 +248,16 @@ static size_t bytes_of_page(const pp_manifest_page *page)
 }
 
 /* Every array keeps the page that it was asked for last. */
-static parapet_status keep_page(parapet_array *array, int64_t number, pp_kept_page *kept)
+static parapet_status keep_page(parapet_array *array, int64_t number, pp_cached_page *kept)
 {
-    pp_kept_page fresh = {.is_kept = true, .number = number};
+    pp_cached_page fresh = {.is_kept = true, .number = number};
     parapet_status status =
         array->head.page != NULL ? take_page_of_head(array, &fresh.page) : load_page(array, number, &fresh);
     if (status == PARAPET_OK)
         fresh.bytes = bytes_of_page(&fresh.page);
-    array->store->kept_page_bytes += fresh.bytes;
+    array->store->cached_page_bytes += fresh.bytes;
     forget_page(array, kept);
-    if (array->store->kept_page_bytes > KEPT_PAGE_BYTES_MOST)
+    if (array->store->cached_page_bytes > KEPT_PAGE_BYTES_MOST)
         forget_pages(array);
     *kept = fresh;
     if (status != PARAPET_OK)
@@ -287,7 +270,7 @@ parapet_status pp_seal_lookup_visit(void *context, int64_t shard, pp_seal_visito
     parapet_array *array = context;
     uint32_t records = pp_manifest_page_records(array->head.chunk_count);
     int64_t number = shard / records;
-    pp_kept_page *kept = &array->pages[number % PP_KEPT_PAGES];
+    pp_cached_page *kept = &array->pages[number % PP_SESSION_CACHE_PAGES];
     parapet_status status = PARAPET_OK;
     (void)pthread_mutex_lock(&array->guard->page_mutex);
     if (!kept->is_kept || kept->number != number)
@@ -318,7 +301,7 @@ static parapet_status publish_head(parapet_array *array)
     char *key = NULL;
     parapet_status status;
     if ((status = pp_allocate(&data, bytes)) != PARAPET_OK ||
-        (status = seal_key(array, "__parapet/seal", &key)) != PARAPET_OK)
+        (status = pp_own_key(array->path, PP_OWN_SEAL, &key)) != PARAPET_OK)
         goto done;
     pp_manifest_head_encode(&array->head, data);
     array->has_head = true; /* also after a failure: it may be there */
@@ -343,20 +326,20 @@ parapet_status pp_seal_write_head(parapet_array *array, const unsigned char befo
     memcpy(array->head.document[0], before, PP_SHA256_BYTES);
     memcpy(array->head.document[1], after, PP_SHA256_BYTES);
     status = publish_head(array);
-    return status == PARAPET_OK ? pp_store_settle(array->store->backend) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(array->store->backend) : status;
 }
 
 parapet_status pp_seal_remove_head(parapet_array *array)
 {
     char *key = NULL;
-    parapet_status status = seal_key(array, "__parapet/seal", &key);
+    parapet_status status = pp_own_key(array->path, PP_OWN_SEAL, &key);
     if (status != PARAPET_OK)
         return status;
     status = pp_store_remove(array->store->backend, key);
     pp_free(key);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(array->store->backend)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_store_sync_dirs(array->store->backend)) == PARAPET_OK)
         array->has_head = false;
     return status;
 }
@@ -370,7 +353,7 @@ parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_s
     parapet_status status;
     if ((status = pp_manifest_page_encode(records, place.record_count, place.first_shard, &bytes, &byte_count)) !=
             PARAPET_OK ||
-        (status = page_key(array, page, &key)) != PARAPET_OK)
+        (status = pp_own_key_numbered(array->path, PP_OWN_PAGES, page, &key)) != PARAPET_OK)
         goto done;
     pp_sha256_of(bytes, byte_count, array->head.page_digests + (size_t)page * PP_SHA256_BYTES);
     if (pp_manifest_head_take_page(&array->head, bytes, byte_count))
@@ -388,7 +371,7 @@ parapet_status pp_seal_remove_objects(parapet_array *array)
     char *prefix = NULL;
     parapet_status status;
     if ((status = pp_seal_remove_head(array)) != PARAPET_OK ||
-        (status = seal_key(array, "__parapet/manifest", &prefix)) != PARAPET_OK)
+        (status = pp_own_key(array->path, PP_OWN_PAGES, &prefix)) != PARAPET_OK)
         return status;
     status = pp_store_remove_prefix(array->store->backend, prefix);
     pp_free(prefix);

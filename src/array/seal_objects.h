@@ -16,7 +16,8 @@ parapet_status pp_seal_lookup_record(parapet_array *array, int64_t shard, pp_sha
 /* Pages that were kept are read again when they are needed. */
 void pp_seal_forget_pages(parapet_array *array);
 
-/* Writes the head of a document that nobody but the caller changes; durable only after the next settle. */
+/* Writes the head of a document that nobody but the caller changes; durable only after the next sync of directories.
+ */
 parapet_status pp_seal_publish_head(parapet_array *array, const unsigned char document[PP_SHA256_BYTES]);
 
 /* Writes the head, durably: it belongs both to the document before a change and to the one after it. */

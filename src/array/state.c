@@ -178,7 +178,7 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
         clear_state(&state);
         return status;
     }
-    pp_unflushed_note_shape(array, state.document.shape);
+    pp_dirty_arrays_note_shape(array, state.document.shape);
     if (memcmp(array->document.shape, state.document.shape, sizeof array->document.shape) != 0)
         pp_shard_notes_clear(&array->notes); /* shards have other numbers now */
     pp_array_document_clear(&array->document);

@@ -1,8 +1,8 @@
-/* store_handle.h - the struct of a parapet_store. Private to array/: other folders use store.h. */
+/* store_handle.h - the struct of a parapet_store. Private to array/: other folders use store_queries.h. */
 #ifndef PARAPET_ARRAY_STORE_HANDLE_H
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
-#include "array/unflushed.h"
+#include "array/dirty_arrays.h"
 #include "base/pool.h"
 #include "plan/homes.h"
 #include "plan/speeds.h"
@@ -27,7 +27,7 @@ struct parapet_store {
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     char *weights;                 /* the text of that option, which both refer to; NULL: none */
     pp_budget budget;
-    _Atomic(size_t) kept_page_bytes; /* of all arrays: see array_handle.h */
+    _Atomic(size_t) cached_page_bytes; /* of all arrays: see array_handle.h */
     pp_alone alone;
     pp_counters counters;
     pp_request_cost cost;
@@ -39,11 +39,11 @@ struct parapet_store {
     pp_homes homes;         /* of the arrays that were opened so far, on rank 0 */
     bool is_foreign;        /* a file of another format, which can only be read */
     pp_epochs *epochs;      /* by direction; NULL: ownership does not depend on speeds */
-    pp_kept *kept;          /* descriptions of calls; NULL: none are kept */
+    pp_session_cache *kept; /* descriptions of calls; NULL: none are kept */
     pp_cache *cache;        /* of chunks; NULL: cache_bytes is 0 */
-    pp_delayed *delayed;    /* shards that are written later; NULL: all are written at once */
+    pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
     pp_budget cache_budget; /* of both, if there is the latter */
-    pp_unflushed unflushed;
+    pp_dirty_arrays dirty_arrays;
     _Atomic(int64_t) handles_made; /* of arrays, so far */
     bool uses_records;             /* in place of locks; equal on all ranks */
     char lock_source[96];          /* why */

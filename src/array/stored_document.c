@@ -7,9 +7,10 @@
 #include "array/array_handle.h"
 #include "array/document.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/refresh.h"
 #include "array/seal_objects.h"
+#include "change/registry.h"
 
 /* Once the document may be visible, what the handle knows is not certain any more unless all went well. Before the
  * first one, the groups above were prepared. */
@@ -20,7 +21,7 @@ static parapet_status write_document(parapet_array *array, const pp_text *text, 
     unsigned char digest[PP_SHA256_BYTES];
     parapet_status status = PARAPET_OK;
     pp_sha256_of(text->data, text->bytes, digest);
-    if (!array->is_apart && mode == PP_PUBLISH_REPLACE &&
+    if (!array->is_detached && mode == PP_PUBLISH_REPLACE &&
         (status = pp_ancestors_drop_consolidated_with(array->store, array->path)) != PARAPET_OK)
         return status;
     if (array->is_sealed || is_sealed)
@@ -83,13 +84,13 @@ parapet_status pp_array_edit_held(parapet_array *array, pp_document_change chang
     return store_document(array, &changed, seal, PP_PUBLISH_REPLACE);
 }
 
-/* Nobody else knows of an array that is apart. */
+/* No other job knows of an array that is detached, so that needs no lock. */
 parapet_status pp_array_edit(parapet_array *array, pp_document_change change, const void *argument,
                              pp_seal_change seal)
 {
     pp_edit edit;
     parapet_status status;
-    if (array->is_apart)
+    if (array->is_detached)
         return pp_array_edit_held(array, change, argument, seal);
     if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
@@ -131,7 +132,7 @@ parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mod
     parapet_status status;
     if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
         (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
-        (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK)
+        (status = pp_own_key(array->path, PP_OWN_TEMPORARIES, &staging)) == PARAPET_OK)
         status = pp_store_write_all(
             store->backend,
             &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},

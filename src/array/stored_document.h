@@ -15,7 +15,7 @@ typedef enum pp_seal_change {
 } pp_seal_change;
 
 /* Writes the first document of a new array, exclusively; takes over the contents of document, even on failure. It is
- * durable only after the next settle. */
+ * durable only after the next sync of directories. */
 parapet_status pp_array_store_first_document(parapet_array *array, pp_array_document *document);
 
 /* Changes a copy of the document. */
@@ -36,7 +36,8 @@ parapet_status pp_array_note_digest(parapet_array *array);
 /* The SHA-256 that the document of the handle has when it is written, in hexadecimal. */
 parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES]);
 
-/* Writes the document that the handle has, and notes its digest. It is not durable before the store settles. */
+/* Writes the document that the handle has, and notes its digest. It is not durable before the store syncs its
+ * directories. */
 parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mode);
 
 #endif

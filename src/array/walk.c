@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/store_handle.h"
 #include "array/walk.h"
+#include "change/registry.h"
 
 /* Deeper than any key of ours: 32 dimensions and a few components around them. */
 #define WALK_DEPTH_MOST 40
@@ -28,7 +29,7 @@ static parapet_status visit_listed(void *context, const pp_listed *listed)
     const walk_level *level = context;
     char *key = NULL;
     parapet_status status;
-    if (level->depth == 0 && strcmp(listed->name, "__parapet") == 0)
+    if (level->depth == 0 && pp_own_is_folder(listed->name))
         return PARAPET_OK;
     if ((status = pp_path_join(level->prefix, listed->name, &key)) != PARAPET_OK)
         return status;

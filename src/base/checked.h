@@ -33,6 +33,16 @@ static inline bool pp_multiply_size_fits(size_t a, size_t b, size_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
+/* Of counts whose product is known to fit, as that of the extents of a grid is. */
+static inline int64_t pp_product(int count, const int64_t *factors)
+{
+    int64_t product = 1;
+    int i;
+    for (i = 0; i < count; i++)
+        product *= factors[i];
+    return product;
+}
+
 /* a / b rounded up, for a >= 0 and b > 0, without overflow. */
 static inline int64_t pp_divide_up(int64_t a, int64_t b)
 {

@@ -23,7 +23,8 @@ int64_t pp_clock_wall_ns(void);
 #define PP_CLOCK_TEXT_BYTES 32
 void pp_clock_print(int64_t wall_seconds, char text[PP_CLOCK_TEXT_BYTES]);
 
-/* Until the time has come, whatever signals arrive. */
+/* Until the time has come, whatever signals arrive. For storage that tests and benchmarks slow down
+ * (tests/harness/stores/throttled.c): the library itself pauses, or waits for a condition. */
 void pp_clock_sleep_until_ns(int64_t due_ns);
 
 /* For a moment, because somebody else has to act before there is anything to do. */

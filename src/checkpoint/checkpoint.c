@@ -10,11 +10,12 @@
 #include "array/consolidate.h"
 #include "array/create.h"
 #include "array/node.h"
-#include "array/parts.h"
-#include "array/path.h"
+#include "array/node_path.h"
+#include "array/part_calls.h"
 #include "array/seal.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/reserved.h"
+#include "change/registry.h"
 
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */
@@ -26,7 +27,7 @@ static void free_checkpoint(parapet_checkpoint *checkpoint)
 {
     if (checkpoint == NULL)
         return;
-    pp_holds_release(&checkpoint->hold, 1);
+    pp_node_locks_release(&checkpoint->hold, 1);
     pp_commit_clear(&checkpoint->commit);
     pp_json_free(checkpoint->attributes);
     pp_free(checkpoint->group_path);
@@ -114,7 +115,7 @@ static parapet_status ignore(void *context, const pp_listed *listed)
 }
 
 /* Whether a reservation failed because another job, which gives up the same name, removed the directory meanwhile.
- * The sentence of the failure stays. */
+ * The error message of the failure stays. */
 static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_status status)
 {
     pp_failure failure = {0};
@@ -123,7 +124,7 @@ static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_stat
     if (status != PARAPET_ERR_IO)
         return false;
     pp_failure_take(&failure, status);
-    if (pp_path_join(checkpoint->group_path, "__parapet", &own) == PARAPET_OK)
+    if (pp_own_folder(checkpoint->group_path, &own) == PARAPET_OK)
         is_gone = pp_store_list(pp_store_backend(checkpoint->store), own, ignore, NULL) == PARAPET_ERR_NOT_FOUND;
     pp_free(own);
     (void)pp_failure_put(&failure);
@@ -138,15 +139,15 @@ static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int atte
     parapet_status status;
     name_generation(checkpoint, attempt);
     if ((status = pp_generation_check_free(store, checkpoint->group_path)) != PARAPET_OK ||
-        (status = pp_path_join(checkpoint->group_path, PP_GENERATION_RESERVATION, &key)) != PARAPET_OK ||
-        (status = pp_path_join(checkpoint->path, "__parapet/tmp", &staging)) != PARAPET_OK)
+        (status = pp_own_key(checkpoint->group_path, PP_OWN_CLAIM, &key)) != PARAPET_OK ||
+        (status = pp_own_key(checkpoint->path, PP_OWN_TEMPORARIES, &staging)) != PARAPET_OK)
         goto done;
     status = pp_store_write_all(
         pp_store_backend(store),
         &(pp_write_request){.key = key, .staging = staging, .budget = pp_store_budget(store), .is_small = true},
         words, sizeof words - 1, PP_PUBLISH_EXCLUSIVE);
     if (status == PARAPET_OK)
-        status = pp_store_settle(pp_store_backend(store));
+        status = pp_store_sync_dirs(pp_store_backend(store));
     else
         *is_gone = is_directory_gone(checkpoint, status);
 done:
@@ -192,29 +193,29 @@ static parapet_status begin_generation(parapet_checkpoint *checkpoint, int64_t w
     return status;
 }
 
-static pp_hold_wish wish_of(const parapet_checkpoint *checkpoint)
+static pp_node_lock_wish wish_of(const parapet_checkpoint *checkpoint)
 {
-    return (pp_hold_wish){.store = checkpoint->store,
-                          .paths = (const char *const *)&checkpoint->path,
-                          .count = 1,
-                          .mode = PP_LOCK_EXCLUSIVE,
-                          .purpose = "a checkpoint"};
+    return (pp_node_lock_wish){.store = checkpoint->store,
+                               .paths = (const char *const *)&checkpoint->path,
+                               .count = 1,
+                               .mode = PP_LOCK_EXCLUSIVE,
+                               .purpose = "a checkpoint"};
 }
 
-/* [collective] From here on nobody else makes a generation in the group, or collects what lies in it. The other ranks
- * lend a hand when they have something to publish. */
+/* [collective] From here on no other job makes a generation in the group, or collects what lies in it. The
+ * other ranks become delegates when they have something to publish. */
 static parapet_status begin_held(parapet_checkpoint *checkpoint, int64_t wanted)
 {
     pp_comm *comm = pp_store_comm(checkpoint->store);
-    pp_hold_wish wish = wish_of(checkpoint);
+    pp_node_lock_wish wish = wish_of(checkpoint);
     int64_t chosen[2] = {0}; /* number and attempt */
     parapet_status status = PARAPET_OK;
     if (pp_comm_rank(comm) == 0) {
-        if ((status = pp_holds_take(&checkpoint->hold, &wish)) == PARAPET_OK)
+        if ((status = pp_node_locks_take(&checkpoint->hold, &wish)) == PARAPET_OK)
             status = begin_generation(checkpoint, wanted, &chosen[1]);
         chosen[0] = checkpoint->commit.generation;
     }
-    if ((status = pp_comm_agree_told(comm, "beginning a checkpoint", status, chosen)) != PARAPET_OK)
+    if ((status = pp_comm_agree_bcast(comm, "beginning a checkpoint", status, chosen)) != PARAPET_OK)
         return status;
     checkpoint->commit.generation = chosen[0];
     if (pp_store_options(checkpoint->store)->ownership != PARAPET_OWNERSHIP_LASTING)
@@ -223,11 +224,12 @@ static parapet_status begin_held(parapet_checkpoint *checkpoint, int64_t wanted)
     return PARAPET_OK;
 }
 
-/* Before this rank publishes anything: if rank 0 dies meanwhile, nobody takes the group over. */
+/* Before this rank publishes anything: from then on no other job takes the group over, even if rank 0 dies. */
 static parapet_status lend_a_hand(parapet_checkpoint *checkpoint)
 {
-    pp_hold_wish wish = wish_of(checkpoint);
-    parapet_status status = checkpoint->is_lent ? PARAPET_OK : pp_holds_lend_if_due(&checkpoint->hold, &wish);
+    pp_node_lock_wish wish = wish_of(checkpoint);
+    parapet_status status =
+        checkpoint->is_lent ? PARAPET_OK : pp_node_locks_delegate_if_due(&checkpoint->hold, &wish);
     checkpoint->is_lent = status == PARAPET_OK;
     return status;
 }
@@ -423,7 +425,7 @@ static parapet_status add_to_record(const pp_filling *filling)
     return status;
 }
 
-/* [collective] The record is that of rank 0, which is told the digests. */
+/* [collective] The record is that of rank 0, to which the others send the digests. */
 static void seal_arrays(void *context, pp_failure *failure)
 {
     const pp_filling *filling = context;
@@ -498,7 +500,7 @@ typedef struct comparison {
     size_t same;
 } comparison;
 
-/* What the record does not name is somebody else's. */
+/* What the record does not name was made by others. */
 static parapet_status compare_with_record(void *context, const char *name,
                                           const unsigned char digest[PP_SHA256_BYTES])
 {
@@ -572,8 +574,8 @@ static parapet_status list_up_to_own(const parapet_checkpoint *checkpoint, int64
     return PARAPET_OK;
 }
 
-/* The first generation that has to be looked at before older ones may go: nobody knows whether it verifies, and it
- * would be one of those that are kept. 0: none. */
+/* The first generation that has to be verified before older ones may go: one that would be kept, and of which
+ * it is not known whether it verifies. 0: none. */
 static int64_t find_unknown(const int64_t *list, size_t count, const parapet_checkpoint *checkpoint)
 {
     int64_t missing = checkpoint->keep;
@@ -607,7 +609,7 @@ static void verify_those_kept(parapet_checkpoint *checkpoint, int64_t first)
         pp_generation_verify(checkpoint->store, checkpoint->path, before);
         if (pp_comm_rank(comm) == 0)
             told[0] = next_to_verify(checkpoint);
-        if (pp_comm_agree_told(comm, "verifying checkpoints", PARAPET_OK, told) != PARAPET_OK)
+        if (pp_comm_agree_bcast(comm, "verifying checkpoints", PARAPET_OK, told) != PARAPET_OK)
             return;
     }
 }
@@ -629,7 +631,7 @@ static void tidy_up(parapet_checkpoint *checkpoint)
     (void)pp_generations_stray(checkpoint->store, checkpoint->path, erase_older, checkpoint);
 }
 
-/* [collective] Nobody waits for the removal itself. */
+/* [collective] The other ranks do not wait for the removal itself. */
 static void keep_the_newest(parapet_checkpoint *checkpoint, int64_t first_to_verify)
 {
     if (checkpoint->keep < 0)
@@ -658,7 +660,8 @@ static parapet_status publish_record(parapet_checkpoint *checkpoint, bool *is_ce
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_ancestors_drop_consolidated_with(checkpoint->store, checkpoint->path)) == PARAPET_OK &&
-        (status = pp_edit_prove(&edit)) == PARAPET_OK && (status = pp_hold_prove(&checkpoint->hold)) == PARAPET_OK)
+        (status = pp_edit_prove(&edit)) == PARAPET_OK &&
+        (status = pp_node_lock_prove(&checkpoint->hold)) == PARAPET_OK)
         status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, is_certain);
     pp_edit_end(&edit);
     return status;
@@ -710,7 +713,7 @@ parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
     }
     if (pp_comm_rank(comm) == 0)
         status = commit_and_look(checkpoint, &told[0]);
-    if ((status = pp_comm_agree_told(comm, "committing a checkpoint", status, told)) == PARAPET_OK)
+    if ((status = pp_comm_agree_bcast(comm, "committing a checkpoint", status, told)) == PARAPET_OK)
         keep_the_newest(checkpoint, told[0]);
     return status;
 }

@@ -11,10 +11,10 @@
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
-#include "array/hold.h"
+#include "array/node_lock.h"
 #include "comm/comm.h"
 #include "plan/homes.h"
-#include "zarr/commit.h"
+#include "zarr/commit_record.h"
 #include "zarr/json.h"
 
 /* A generation that is being written. */
@@ -27,8 +27,8 @@ struct parapet_checkpoint {
     int64_t keep;        /* how many generations to keep; -1: all */
     bool is_failed;      /* a put failed */
     pp_homes homes;      /* of the arrays that were put so far; the same on all ranks */
-    pp_hold hold;        /* of the group, so that nobody else makes a generation in it */
-    bool is_lent;        /* this rank has lent a hand, where it has to */
+    pp_node_lock hold;   /* of the group, so that no other job makes a generation in it */
+    bool is_lent;        /* this rank is a delegate, if it has to be */
 };
 
 /* ---- commits.c: on rank 0 alone ---- */
@@ -53,10 +53,7 @@ parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_
  * in it stays. */
 parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group);
 
-/* The file with which a job reserves the directory of a generation. */
-#define PP_GENERATION_RESERVATION "__parapet/claim"
-
-/* PARAPET_ERR_EXISTS: the directory has something besides __parapet: a generation, or somebody else's files. */
+/* PARAPET_ERR_EXISTS: the directory has something besides __parapet: a generation, or files of others. */
 parapet_status pp_generation_check_free(parapet_store *store, const char *group_path);
 
 /* Whether a name is that of a generation's directory, and its number. */

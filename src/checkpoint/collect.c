@@ -15,14 +15,14 @@
  * not keep the rest from being removed: the first failure is told at the end. */
 #include <string.h>
 
-#include "array/around.h"
 #include "array/children.h"
-#include "array/hold.h"
 #include "array/mark.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_lock.h"
+#include "array/node_path.h"
 #include "array/rank0.h"
-#include "array/store.h"
+#include "array/reconsolidate.h"
+#include "array/store_queries.h"
 #include "array/trim.h"
 #include "array/walk.h"
 #include "base/choice.h"
@@ -30,33 +30,27 @@
 #include "checkpoint/checkpoint.h"
 #include "copy/append.h"
 
+/* A name below __parapet, by its number in the registry, or one of these. */
 typedef enum reason {
-    REASON_GENERATION,
-    REASON_TEMPORARY,
-    REASON_OPEN_STEPS,
-    REASON_COPY,
+    REASON_GENERATION = PP_OWN_COUNT,
     REASON_PROBE,
     REASON_CUT_OFF,
-    REASON_APPEND,
     REASON_APPEND_COMPLETED,
     REASON_APPEND_UNDONE,
-    REASON_METADATA,
-    REASON_STAYS, /* it could not be put right */
+    REASON_STAYS, /* it could not be repaired */
     REASON_COUNT
 } reason;
 
-static const char *const reason_words[REASON_COUNT] = {"a generation that was never committed",
-                                                       "a temporary object that was never published",
-                                                       "open steps of a series that were not flushed",
-                                                       "what is left of a copy that cannot be resumed",
-                                                       "what is left of measuring the storage",
-                                                       "cut off by a resize that did not finish",
-                                                       "an append was interrupted",
-                                                       "an append was interrupted, and is complete now",
-                                                       "an append was interrupted, and is undone now",
-                                                       "an interrupted change took consolidated metadata away; it is "
-                                                       "made again",
-                                                       NULL};
+static const char *words_of(int why)
+{
+    static const char *const words[] = {
+        [REASON_GENERATION - PP_OWN_COUNT] = "a generation that was never committed",
+        [REASON_PROBE - PP_OWN_COUNT] = "what is left of measuring the storage",
+        [REASON_CUT_OFF - PP_OWN_COUNT] = "cut off by a resize that did not finish",
+        [REASON_APPEND_COMPLETED - PP_OWN_COUNT] = "an append was interrupted, and is complete now",
+        [REASON_APPEND_UNDONE - PP_OWN_COUNT] = "an append was interrupted, and is undone now"};
+    return why < PP_OWN_COUNT ? pp_own_row_of((pp_own)why)->left : words[why - PP_OWN_COUNT];
+}
 
 typedef struct collecting {
     parapet_store *store;
@@ -74,13 +68,13 @@ static void note(collecting *self, parapet_status status)
 /* ---- One thing that is to go ---- */
 
 static parapet_status remove_thing(const collecting *self, const char *path, const char *name, const char *key,
-                                   reason why)
+                                   int why)
 {
     parapet_status status;
     switch (why) {
     case REASON_GENERATION:
         return pp_generation_erase(self->store, path, name);
-    case REASON_COPY:
+    case PP_OWN_COPY:
     case REASON_PROBE:
         return pp_store_remove_prefix(pp_store_backend(self->store), key);
     default:
@@ -90,12 +84,12 @@ static parapet_status remove_thing(const collecting *self, const char *path, con
 }
 
 /* The word comes first: nothing is removed that nobody is told of. */
-static void discard(collecting *self, const char *path, const char *name, reason why)
+static void discard(collecting *self, const char *path, const char *name, int why)
 {
     char *key = NULL;
     parapet_status status;
     if ((status = pp_path_join(path, name, &key)) == PARAPET_OK &&
-        (status = pp_word_list_add(&self->found, key, (int)why)) == PARAPET_OK && !self->is_dry &&
+        (status = pp_word_list_add(&self->found, key, why)) == PARAPET_OK && !self->is_dry &&
         (status = remove_thing(self, path, name, key, why)) != PARAPET_OK)
         pp_word_list_drop_last(&self->found);
     note(self, status);
@@ -107,7 +101,7 @@ static void discard(collecting *self, const char *path, const char *name, reason
 typedef struct place {
     collecting *self;
     const char *prefix;
-    reason why;
+    int why;
 } place;
 
 static parapet_status discard_object(void *context, const char *key, uint64_t bytes)
@@ -118,11 +112,11 @@ static parapet_status discard_object(void *context, const char *key, uint64_t by
     return PARAPET_OK;
 }
 
-static void collect_objects(collecting *self, const char *own, const char *folder, reason why)
+static void collect_objects(collecting *self, const char *path, pp_own own)
 {
-    place where = {.self = self, .why = why};
+    place where = {.self = self, .why = own};
     char *prefix = NULL;
-    parapet_status status = pp_path_join(own, folder, &prefix);
+    parapet_status status = pp_own_key(path, own, &prefix);
     if (status == PARAPET_OK) {
         where.prefix = prefix;
         status = pp_walk_objects(self->store, prefix, discard_object, &where);
@@ -134,87 +128,97 @@ static void collect_objects(collecting *self, const char *own, const char *folde
 
 static parapet_status find_job(void *context, const pp_listed *listed)
 {
-    if (!listed->is_prefix && (strcmp(listed->name, "job") == 0 || strcmp(listed->name, "finished") == 0))
+    pp_own own = pp_own_find_in(PP_OWN_COPY, listed->name);
+    if (!listed->is_prefix && (own == PP_OWN_COPY_JOB || own == PP_OWN_COPY_TREE_LOG))
         *(bool *)context = true;
     return PARAPET_OK;
 }
 
-static void collect_copy(collecting *self, const char *own)
+static void collect_copy(collecting *self, const char *path)
 {
     char *prefix = NULL;
     bool is_resumable = false;
-    parapet_status status = pp_path_join(own, "copy", &prefix);
+    parapet_status status = pp_own_key(path, PP_OWN_COPY, &prefix);
     if (status == PARAPET_OK)
         status = pp_store_list(pp_store_backend(self->store), prefix, find_job, &is_resumable);
     if (status == PARAPET_OK && !is_resumable)
-        discard(self, own, "copy", REASON_COPY);
+        discard(self, "", prefix, PP_OWN_COPY);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
     pp_free(prefix);
 }
 
 /* What is to be done about it is done by all ranks, when nothing is held any more. */
-static void note_mark(collecting *self, const char *own, const char *name, reason why)
+static void note_mark(collecting *self, const char *path, pp_own own)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(own, name, &key);
+    parapet_status status = pp_own_key(path, own, &key);
     if (status == PARAPET_OK)
-        status = pp_word_list_add(&self->found, key, (int)why);
+        status = pp_word_list_add(&self->found, key, own);
     note(self, status);
     pp_free(key);
 }
 
 /* A dry run holds nothing: it has to look whether another job is appending. */
-static void note_append(collecting *self, const char *path, const char *own)
+static void note_append(collecting *self, const char *path)
 {
     parapet_status status = self->is_dry ? pp_mark_refuse_append(self->store, path) : PARAPET_ERR_EXISTS;
     if (status == PARAPET_ERR_EXISTS)
-        note_mark(self, own, PP_MARK_APPEND, REASON_APPEND);
+        note_mark(self, path, PP_OWN_APPEND);
     else
         note(self, status);
 }
 
-typedef struct own_folders {
-    bool has_temporaries, has_open_steps, has_copy;
-} own_folders;
-
-static parapet_status find_folder(void *context, const pp_listed *listed)
+/* Which names of the registry there are, or folders of them. */
+static parapet_status find_own(void *context, const pp_listed *listed)
 {
-    own_folders *found = context;
-    found->has_temporaries = found->has_temporaries || strcmp(listed->name, "tmp") == 0;
-    found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
-    found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
+    bool *is_there = context;
+    is_there[pp_own_find(listed->name)] = true;
     return PARAPET_OK;
 }
 
 /* A mark that is no plain file keeps others from their work, and is not listed: it is looked for by its name. */
-static bool has_mark(collecting *self, const char *path, const char *name)
+static bool has_mark(collecting *self, const char *path, pp_own own)
 {
     bool is_there;
-    note(self, pp_mark_is_there(&(pp_mark){.store = self->store, .group = path, .name = name}, &is_there));
+    note(self, pp_node_has_own(self->store, path, own, &is_there));
     return is_there;
+}
+
+static void collect_one(collecting *self, const char *path, pp_own own, bool is_listed)
+{
+    switch (pp_own_row_of(own)->gc) {
+    case PP_OWN_GC_ALL:
+        if (is_listed)
+            collect_objects(self, path, own);
+        break;
+    case PP_OWN_GC_UNLESS_RESUMABLE:
+        if (is_listed)
+            collect_copy(self, path);
+        break;
+    case PP_OWN_GC_RECOVER:
+        if (has_mark(self, path, own))
+            (own == PP_OWN_APPEND ? note_append(self, path) : note_mark(self, path, own));
+        break;
+    default:
+        break;
+    }
 }
 
 static void collect_own(collecting *self, const char *path, bool is_array)
 {
-    own_folders found = {0};
-    char *own = NULL;
-    parapet_status status = pp_path_join(path, "__parapet", &own);
+    bool is_there[PP_OWN_COUNT + 1] = {false};
+    char *folder = NULL;
+    int own;
+    parapet_status status = pp_own_folder(path, &folder);
     if (status == PARAPET_OK)
-        status = pp_store_list(pp_store_backend(self->store), own, find_folder, &found);
-    if (found.has_temporaries)
-        collect_objects(self, own, "tmp", REASON_TEMPORARY);
-    if (found.has_open_steps)
-        collect_objects(self, own, "open", REASON_OPEN_STEPS);
-    if (found.has_copy)
-        collect_copy(self, own);
-    if (status == PARAPET_OK && !is_array && has_mark(self, path, PP_MARK_APPEND))
-        note_append(self, path, own);
-    if (status == PARAPET_OK && !is_array && has_mark(self, path, PP_MARK_CONSOLIDATE))
-        note_mark(self, own, PP_MARK_CONSOLIDATE, REASON_METADATA);
+        status = pp_store_list(pp_store_backend(self->store), folder, find_own, is_there);
+    for (own = 0; own < PP_OWN_COUNT && status == PARAPET_OK; own++)
+        if (!is_array || pp_own_row_of((pp_own)own)->gc != PP_OWN_GC_RECOVER)
+            collect_one(self, path, (pp_own)own, is_there[own]);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
-    pp_free(own);
+    pp_free(folder);
 }
 
 /* ---- Arrays ---- */
@@ -240,7 +244,7 @@ static parapet_status discard_if_left(void *context, const pp_listed *listed)
 {
     const place *where = context;
     if (!listed->is_prefix && pp_store_is_temporary_name(listed->name))
-        discard(where->self, where->prefix, listed->name, REASON_TEMPORARY);
+        discard(where->self, where->prefix, listed->name, PP_OWN_TEMPORARIES);
     if (listed->is_prefix && pp_node_is_probe(where->prefix, listed->name))
         discard(where->self, where->prefix, listed->name, REASON_PROBE);
     return PARAPET_OK;
@@ -324,50 +328,53 @@ static parapet_status collect_held(collecting *self, const char *path)
 /* What another job is changing is left alone, with all that lies below it, and told. */
 static parapet_status collect_node(collecting *self, const char *path)
 {
-    const pp_hold_wish wish = {.store = self->store,
-                               .paths = &path,
-                               .count = 1,
-                               .mode = PP_LOCK_EXCLUSIVE,
-                               .purpose = "collecting what crashes left"};
-    pp_hold hold = {0};
+    const pp_node_lock_wish wish = {.store = self->store,
+                                    .paths = &path,
+                                    .count = 1,
+                                    .mode = PP_LOCK_EXCLUSIVE,
+                                    .purpose = "collecting what crashes left"};
+    pp_node_lock hold = {0};
     parapet_status status = PARAPET_OK;
-    if (!self->is_dry && (status = pp_holds_take(&hold, &wish)) == PARAPET_OK) {
+    if (!self->is_dry && (status = pp_node_locks_take(&hold, &wish)) == PARAPET_OK) {
         /* Whoever holds SHORT removes the record of a job that died with it. */
-        if ((status = pp_holds_begin_publishing(&hold, &wish)) == PARAPET_OK)
-            pp_holds_end_publishing(&hold, 1);
+        if ((status = pp_node_locks_begin_publishing(&hold, &wish)) == PARAPET_OK)
+            pp_node_locks_end_publishing(&hold, 1);
         else
-            pp_holds_release(&hold, 1);
+            pp_node_locks_release(&hold, 1);
     }
     if (status != PARAPET_OK) {
         note(self, status);
         return PARAPET_OK;
     }
     status = collect_held(self, path);
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     return status;
 }
 
-/* ---- What all ranks put right ---- */
+/* ---- What all ranks repair ---- */
 
 /* The group that a mark is about. */
-static parapet_status group_of(const collecting *self, const char *key, const char *name, char **group)
+static parapet_status group_of(const collecting *self, const char *key, pp_own own, char **group)
 {
-    size_t bytes = strlen(key) - strlen("__parapet/") - strlen(name);
-    parapet_status status = pp_text_duplicate(group, key);
-    if (status == PARAPET_OK)
+    char *tail = NULL;
+    parapet_status status = pp_own_key("", own, &tail);
+    if (status == PARAPET_OK && (status = pp_text_duplicate(group, key)) == PARAPET_OK) {
+        size_t bytes = strlen(key) - strlen(tail);
         (*group)[bytes > 0 ? bytes - 1 : 0] = '\0';
+    }
+    pp_free(tail);
     return pp_comm_agree(pp_store_comm(self->store), "collecting", status);
 }
 
 /* [collective] */
-static parapet_status repair_append(const collecting *self, const char *key, reason *why)
+static parapet_status repair_append(const collecting *self, const char *key, int *why)
 {
     static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_STAYS,
                                      [PARAPET_REPAIR_COMPLETED] = REASON_APPEND_COMPLETED,
                                      [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
     char *group = NULL;
     parapet_repair repair = PARAPET_REPAIR_NONE;
-    parapet_status status = group_of(self, key, PP_MARK_APPEND, &group);
+    parapet_status status = group_of(self, key, PP_OWN_APPEND, &group);
     if (status == PARAPET_OK)
         status = pp_append_repair_group(self->store, group, &repair);
     *why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
@@ -376,48 +383,48 @@ static parapet_status repair_append(const collecting *self, const char *key, rea
 }
 
 /* [collective] */
-static parapet_status renew_metadata(const collecting *self, const char *key, reason *why)
+static parapet_status renew_metadata(const collecting *self, const char *key, int *why)
 {
     char *group = NULL;
-    parapet_status status = group_of(self, key, PP_MARK_CONSOLIDATE, &group);
+    parapet_status status = group_of(self, key, PP_OWN_CONSOLIDATE, &group);
     if (status == PARAPET_OK)
-        status = pp_around_renew(self->store, group);
+        status = pp_reconsolidate_renew(self->store, group);
     if (status != PARAPET_OK)
         *why = REASON_STAYS;
     pp_free(group);
     return status;
 }
 
-/* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not put right.
+/* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not repaired.
  */
-static void repair_each(collecting *self, reason which,
-                        parapet_status (*repair)(const collecting *self, const char *key, reason *why))
+static void repair_each(collecting *self, int which,
+                        parapet_status (*repair)(const collecting *self, const char *key, int *why))
 {
     size_t i;
     for (i = pp_word_list_count(&self->found); i-- > 0 && !pp_comm_is_lost(pp_store_comm(self->store));) {
-        reason why = (reason)pp_word_list_number(&self->found, i);
+        int why = pp_word_list_number(&self->found, i);
         if (why != which)
             continue;
         note(self, repair(self, pp_word_list_text(&self->found, i), &why));
-        pp_word_list_set_number(&self->found, i, (int)why);
+        pp_word_list_set_number(&self->found, i, why);
     }
 }
 
-static bool has_any(const collecting *self, reason which)
+static bool has_any(const collecting *self, int which)
 {
     size_t i;
     for (i = 0; i < pp_word_list_count(&self->found); i++)
-        if (pp_word_list_number(&self->found, i) == (int)which)
+        if (pp_word_list_number(&self->found, i) == which)
             return true;
     return false;
 }
 
 /* They stay, and nobody is told of them. */
-static void forget_each(collecting *self, reason which)
+static void forget_each(collecting *self, int which)
 {
     size_t i;
     for (i = 0; i < pp_word_list_count(&self->found); i++)
-        if (pp_word_list_number(&self->found, i) == (int)which)
+        if (pp_word_list_number(&self->found, i) == which)
             pp_word_list_set_number(&self->found, i, REASON_STAYS);
 }
 
@@ -429,23 +436,22 @@ static parapet_status collect(void *subject, const void *argument)
     parapet_status status = collect_node(self, self->path);
     (void)argument;
     if (status == PARAPET_OK && !self->is_dry)
-        note(self, pp_store_settle(pp_store_backend(self->store)));
+        note(self, pp_store_sync_dirs(pp_store_backend(self->store)));
     return status;
 }
 
 /* [collective] Where anything failed, as beside another job, metadata waits: that job may still need the mark. */
-static void put_right(collecting *self)
+static void repair_all(collecting *self)
 {
     int64_t is_sound;
-    repair_each(self, REASON_APPEND, repair_append);
-    if (!has_any(self, REASON_METADATA))
+    repair_each(self, PP_OWN_APPEND, repair_append);
+    if (!has_any(self, PP_OWN_CONSOLIDATE))
         return;
     is_sound = self->failure.status == PARAPET_OK;
-    if (pp_comm_agree_least(pp_store_comm(self->store), "collecting", PARAPET_OK, &is_sound) == PARAPET_OK &&
-        is_sound)
-        repair_each(self, REASON_METADATA, renew_metadata);
+    if (pp_comm_agree_min(pp_store_comm(self->store), "collecting", PARAPET_OK, &is_sound) == PARAPET_OK && is_sound)
+        repair_each(self, PP_OWN_CONSOLIDATE, renew_metadata);
     else
-        forget_each(self, REASON_METADATA);
+        forget_each(self, PP_OWN_CONSOLIDATE);
 }
 
 static parapet_status print_removed(void *subject, pp_text *bytes)
@@ -479,8 +485,7 @@ static void tell(const collecting *self, parapet_removal_visitor removal, void *
     for (i = 0; i < pp_word_list_count(&self->found) && !has_ended; i++) {
         int why = pp_word_list_number(&self->found, i);
         pp_callback_begin();
-        has_ended =
-            why != REASON_STAYS && removal(context, pp_word_list_text(&self->found, i), reason_words[why]) != 0;
+        has_ended = why != REASON_STAYS && removal(context, pp_word_list_text(&self->found, i), words_of(why)) != 0;
         pp_callback_end();
     }
 }
@@ -511,7 +516,7 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
         if (!self.is_dry)
-            put_right(&self);
+            repair_all(&self);
         tell(&self, removal, context);
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }

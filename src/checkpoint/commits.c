@@ -1,25 +1,46 @@
+/* commits.c - commit records, and the directories of generations: which exist, and how one comes to exist and
+ * goes.
+ *
+ *     reserved --write_group: zarr.json--> complete --pp_commit_publish: the record--> committed
+ *     committed --pp_generation_drop: the record goes--> complete --erase--> none
+ *     reserved, complete --pp_generation_erase--> none
+ *
+ * Invariants:
+ *
+ *  1. A generation exists if and only if its record does. The record is published exclusively, after all that
+ *     it names is durable, and is removed, durably, before any of that.
+ *  2. Should locks not have kept two jobs with neighbouring numbers apart, each publishes its own record before
+ *     it looks for that of the other. So at least one sees the other: the lower number takes its record back
+ *     (check_not_overtaken), or the higher one finds that record and leaves the directory alone
+ *     (visit_if_stray).
+ *  3. A record counts as our own if it names the directory that only this job has reserved (is_ours_already):
+ *     over a network the answer to a request may be lost, and the repeated request then meets what the first
+ *     one did.
+ *  4. What is not certain is not removed: a record that cannot be read may name the directory (is_named), and
+ *     one whose publication could not be taken back may exist (*is_certain).
+ *  5. A directory without a record is removed only if it has a reservation, or nothing but empty directories of
+ *     ours (is_ours). The reservation goes last: from then on the name may be another job's.
+ *
+ * Checkpoints of a group of arrays are Panda's (docs/design/papers.md, 3).
+ * docs/guide/series-and-checkpoints.md; docs/design/durability.md, "The protocol" and "When things go wrong". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array/ancestors.h"
 #include "array/children.h"
-#include "array/hold.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/remove.h"
-#include "array/store.h"
+#include "array/node_lock.h"
+#include "array/node_path.h"
+#include "array/remove_node.h"
+#include "array/store_queries.h"
 #include "array/walk.h"
+#include "change/registry.h"
 #include "checkpoint/checkpoint.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)
 {
-    char *prefix = NULL;
-    parapet_status status = pp_path_join(path, "__parapet/commits", &prefix);
-    if (status == PARAPET_OK)
-        status = pp_path_join(prefix, name, key);
-    pp_free(prefix);
-    return status;
+    return pp_own_key_named(path, PP_OWN_COMMITS, name, key);
 }
 
 static parapet_status commit_key(const char *path, int64_t number, char **key)
@@ -82,7 +103,7 @@ parapet_status pp_commits_list(parapet_store *store, const char *path, int64_t *
 {
     numbers found = {0};
     char *prefix = NULL;
-    parapet_status status = pp_path_join(path, "__parapet/commits", &prefix);
+    parapet_status status = pp_own_key(path, PP_OWN_COMMITS, &prefix);
     *list = NULL;
     *count = 0;
     if (status == PARAPET_OK)
@@ -149,7 +170,7 @@ parapet_status pp_commits_check_newest(parapet_store *store, const char *path, i
 static parapet_status write_record(parapet_store *store, const char *path, const char *key, const pp_text *text)
 {
     char *staging = NULL;
-    parapet_status status = pp_path_join(path, "__parapet/tmp", &staging);
+    parapet_status status = pp_own_key(path, PP_OWN_TEMPORARIES, &staging);
     if (status == PARAPET_OK)
         status = pp_store_write_all(
             pp_store_backend(store),
@@ -166,12 +187,12 @@ static bool take_back(parapet_store *store, const char *path, const char *key, c
     bool is_certain = false;
     parapet_status status = pp_commit_load(store, path, commit->generation, &found);
     if (status == PARAPET_ERR_NOT_FOUND)
-        is_certain = pp_store_settle(pp_store_backend(store)) == PARAPET_OK;
+        is_certain = pp_store_sync_dirs(pp_store_backend(store)) == PARAPET_OK;
     else if (status == PARAPET_OK && strcmp(found.group, commit->group) != 0)
         is_certain = true;
     else if (status == PARAPET_OK)
         is_certain = pp_store_remove(pp_store_backend(store), key) == PARAPET_OK &&
-                     pp_store_settle(pp_store_backend(store)) == PARAPET_OK;
+                     pp_store_sync_dirs(pp_store_backend(store)) == PARAPET_OK;
     pp_commit_clear(&found);
     return is_certain;
 }
@@ -186,8 +207,8 @@ static bool is_ours_already(parapet_store *store, const char *path, const pp_com
     return is_ours;
 }
 
-/* A job with a later number that found no record of ours has removed our directory, or is about to: its own record
- * was there before. */
+/* A job with a later number that has found no record of ours removes our directory. Then its own record was
+ * there before it looked, so it is seen now (2). */
 static parapet_status check_not_overtaken(parapet_store *store, const char *path, int64_t number)
 {
     return pp_commits_check_newest(store, path, number + 1);
@@ -212,7 +233,8 @@ parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_comm
                          (long long)commit->generation, path);
         goto done;
     }
-    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK)
+    /* After our record is published, and not before: else two jobs could both look too early (2). */
+    if (status == PARAPET_OK && (status = pp_store_sync_dirs(pp_store_backend(store))) == PARAPET_OK)
         status = check_not_overtaken(store, path, commit->generation);
     if (status != PARAPET_OK) {
         pp_failure_take(&failure, status);
@@ -284,8 +306,8 @@ static parapet_status remove_arrays(parapet_store *store, const char *group_path
     return status;
 }
 
-/* From then on it is none, and consolidated metadata above, which another job may have made meanwhile, do not tell of
- * it. */
+/* Without its document the directory is no group any more. Consolidated metadata above it, which another job
+ * may have made meanwhile, goes first, since it may show it. */
 static parapet_status remove_document(parapet_store *store, const char *path, const char *group_path)
 {
     pp_edit edit;
@@ -326,14 +348,14 @@ static parapet_status remove_generation(parapet_store *store, const char *group_
 {
     pp_store *backend = pp_store_backend(store);
     parapet_status status;
-    if ((status = pp_store_settle(backend)) != PARAPET_OK ||
+    if ((status = pp_store_sync_dirs(backend)) != PARAPET_OK ||
         (status = remove_arrays(store, group_path, commit)) != PARAPET_OK ||
         (status = remove_temporaries(store, group_path)) != PARAPET_OK ||
-        (status = pp_store_settle(backend)) != PARAPET_OK ||
+        (status = pp_store_sync_dirs(backend)) != PARAPET_OK ||
         (status = pp_node_remove_own(store, group_path)) != PARAPET_OK ||
         (status = pp_store_remove_empty(backend, group_path)) != PARAPET_OK)
         return status;
-    return pp_store_settle(backend);
+    return pp_store_sync_dirs(backend);
 }
 
 static parapet_status erase(parapet_store *store, const char *path, const char *group, const pp_commit *commit)
@@ -358,7 +380,7 @@ parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_
     parapet_status loaded = pp_commit_load(store, path, number, &commit), status = commit_key(path, number, &key);
     if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
+    if (status == PARAPET_OK && (status = pp_store_sync_dirs(pp_store_backend(store))) == PARAPET_OK &&
         loaded == PARAPET_OK)
         status = erase(store, path, commit.group, &commit);
     pp_commit_clear(&commit);
@@ -366,7 +388,7 @@ parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_
     return status;
 }
 
-/* Whether a record names the directory. Whatever is not certain counts as yes: nothing is removed on a suspicion. */
+/* Whether a record names the directory. What is not certain counts as yes (4). */
 static parapet_status is_named(parapet_store *store, const char *path, const char *group, int64_t number, bool *named)
 {
     pp_commit commit = {0};
@@ -383,7 +405,7 @@ typedef struct contents {
 static parapet_status note_content(void *context, const pp_listed *listed)
 {
     contents *found = context;
-    bool is_own = strcmp(listed->name, "__parapet") == 0;
+    bool is_own = pp_own_is_folder(listed->name);
     bool is_temporary = !listed->is_prefix && pp_store_is_temporary_name(listed->name);
     found->has_own = found->has_own || is_own;
     found->has_temporaries = found->has_temporaries || is_temporary;
@@ -424,7 +446,7 @@ static parapet_status is_bare(parapet_store *store, const char *group_path, bool
     bool has_objects = false;
     parapet_status status = look_into(store, group_path, &found);
     if (status == PARAPET_OK && found.has_own && !found.has_others &&
-        (status = pp_path_join(group_path, "__parapet", &own)) == PARAPET_OK)
+        (status = pp_own_folder(group_path, &own)) == PARAPET_OK)
         status = pp_walk_objects(store, own, note_object, &has_objects);
     pp_free(own);
     *bare = status == PARAPET_OK && found.has_own && !found.has_others && !has_objects;
@@ -439,7 +461,7 @@ static parapet_status is_ours(parapet_store *store, const char *path, const char
     pp_reader *reader = NULL;
     parapet_status status;
     if ((status = pp_path_join(path, group, &group_path)) == PARAPET_OK &&
-        (status = pp_path_join(group_path, PP_GENERATION_RESERVATION, &key)) == PARAPET_OK)
+        (status = pp_own_key(group_path, PP_OWN_CLAIM, &key)) == PARAPET_OK)
         status = pp_store_open_object(pp_store_backend(store), key, &reader);
     *ours = status == PARAPET_OK;
     if (status == PARAPET_ERR_NOT_FOUND)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/sha256.h"
 #include "checkpoint/checkpoint.h"
 

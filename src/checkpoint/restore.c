@@ -6,10 +6,10 @@
 #include "array/array.h"
 #include "array/attributes.h"
 #include "array/node.h"
-#include "array/path.h"
+#include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/seal.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000

@@ -1,5 +1,5 @@
 /* store_remove.c - removes an array, or a group with everything below it: rank 0 finds all nodes, and proves them to
- * be ours, before it removes the first (removal.h).
+ * be ours, before it removes the first (remove_tree.h).
  *
  * A node is gone from the moment its document is: what was kept beside a group, such as the commit records of a
  * checkpoint, goes before the nodes below it, and an array goes as when it is overwritten. So a crash leaves nothing
@@ -11,28 +11,29 @@
 #include <string.h>
 
 #include "array/ancestors.h"
-#include "array/around.h"
-#include "array/belonging.h"
-#include "array/path.h"
+#include "array/membership.h"
+#include "array/node_path.h"
 #include "array/rank0.h"
-#include "array/removal.h"
-#include "array/store.h"
+#include "array/reconsolidate.h"
+#include "array/remove_tree.h"
+#include "array/store_queries.h"
 #include "array/walk.h"
 #include "base/checked.h"
 #include "base/choice.h"
+#include "change/registry.h"
 
-static const char *const kind_words[PP_REMOVAL_KINDS] = {
-    [PP_REMOVAL_ARRAY] = "array",
-    [PP_REMOVAL_REMAINS] = "remains",
-    [PP_REMOVAL_GROUP] = "group",
-    [PP_REMOVAL_DIRECTORY] = "directory",
+static const char *const kind_words[PP_REMOVE_TREE_KINDS] = {
+    [PP_REMOVE_TREE_ARRAY] = "array",
+    [PP_REMOVE_TREE_REMAINS] = "remains",
+    [PP_REMOVE_TREE_GROUP] = "group",
+    [PP_REMOVE_TREE_DIRECTORY] = "directory",
 };
 
 typedef struct removing {
-    pp_removal found;
+    pp_remove_tree found;
     size_t gone;        /* so many of them, from the first on; of a dry one, those that would go */
     pp_edit above;      /* on rank 0, as all that follows: the groups around it, shared */
-    pp_hold hold;       /* of the node where it begins */
+    pp_node_lock hold;  /* of the node where it begins */
     bool has_begun;     /* something may be gone */
     pp_failure failure; /* of the removal itself, told after what is gone */
 } removing;
@@ -84,7 +85,7 @@ static parapet_status remove_group_document(parapet_store *store, const char *pa
         (status = pp_edit_prove(edit)) != PARAPET_OK ||
         (status = pp_walk_remove(store, path, "zarr.json")) != PARAPET_OK)
         return status;
-    return pp_store_settle(pp_store_backend(store));
+    return pp_store_sync_dirs(pp_store_backend(store));
 }
 
 static parapet_status remove_group(parapet_store *store, const char *path)
@@ -99,23 +100,23 @@ static parapet_status remove_group(parapet_store *store, const char *path)
 }
 
 /* Something else than was found; remains are what is left when a group without a document has nothing below it. */
-static bool is_another(pp_removal_kind found, pp_removal_kind now)
+static bool is_another(pp_remove_tree_kind found, pp_remove_tree_kind now)
 {
-    if (now == PP_REMOVAL_REMAINS)
+    if (now == PP_REMOVE_TREE_REMAINS)
         return false;
-    return found == PP_REMOVAL_REMAINS || pp_removal_is_group(found) != pp_removal_is_group(now);
+    return found == PP_REMOVE_TREE_REMAINS || pp_remove_tree_is_group(found) != pp_remove_tree_is_group(now);
 }
 
-static parapet_status remove_held(parapet_store *store, const char *path, pp_removal_kind found)
+static parapet_status remove_held(parapet_store *store, const char *path, pp_remove_tree_kind found)
 {
-    pp_removal_view view = {0};
-    parapet_status status = pp_removal_look(store, path, &view);
+    pp_remove_tree_view view = {0};
+    parapet_status status = pp_remove_tree_look(store, path, &view);
     if (status == PARAPET_OK && is_another(found, view.kind))
         status = fail_changed(path);
     else if (status == PARAPET_OK)
-        status =
-            pp_removal_is_group(view.kind) ? remove_group(store, path) : pp_removal_remove_array(store, path, &view);
-    pp_removal_view_clear(&view);
+        status = pp_remove_tree_is_group(view.kind) ? remove_group(store, path)
+                                                    : pp_remove_tree_remove_array(store, path, &view);
+    pp_remove_tree_view_clear(&view);
     return pp_accept_absence(status);
 }
 
@@ -124,22 +125,22 @@ static parapet_status remove_held(parapet_store *store, const char *path, pp_rem
 /* A node that is held, and the groups between it and the node where the removal begins. */
 typedef struct taken {
     pp_edit between;
-    pp_hold own;
-    pp_hold *hold;
+    pp_node_lock own;
+    pp_node_lock *hold;
 } taken;
 
 static void let_go(taken *node)
 {
-    pp_holds_release(&node->own, 1);
+    pp_node_locks_release(&node->own, 1);
     pp_edit_end(&node->between);
 }
 
 static parapet_status hold_below(removing *self, const char *path, taken *node)
 {
-    const pp_removal *found = &self->found;
+    const pp_remove_tree *found = &self->found;
     parapet_status status = pp_edit_share_above(&node->between, found->store, found->path, path, "removing");
     node->hold = &node->own;
-    if (status == PARAPET_OK && (status = pp_removal_hold(found->store, path, &node->own)) != PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_remove_tree_lock(found->store, path, &node->own)) != PARAPET_OK)
         pp_edit_end(&node->between);
     return status;
 }
@@ -147,7 +148,7 @@ static parapet_status hold_below(removing *self, const char *path, taken *node)
 static parapet_status prove(const removing *self)
 {
     parapet_status status = pp_edit_prove(&self->above);
-    return status == PARAPET_OK ? pp_hold_prove(&self->hold) : status;
+    return status == PARAPET_OK ? pp_node_lock_prove(&self->hold) : status;
 }
 
 /* Let it go if this succeeds. */
@@ -164,7 +165,7 @@ static parapet_status take(removing *self, const char *path, taken *node)
 
 static void unlock(removing *self)
 {
-    pp_holds_release(&self->hold, 1);
+    pp_node_locks_release(&self->hold, 1);
     pp_edit_end(&self->above);
 }
 
@@ -173,9 +174,9 @@ static parapet_status check_free(removing *self)
 {
     parapet_status status = PARAPET_OK;
     size_t i;
-    for (i = 0; i < pp_removal_count(&self->found) && status == PARAPET_OK; i++) {
+    for (i = 0; i < pp_remove_tree_count(&self->found) && status == PARAPET_OK; i++) {
         taken node;
-        if ((status = take(self, pp_removal_path(&self->found, i), &node)) == PARAPET_OK)
+        if ((status = take(self, pp_remove_tree_path(&self->found, i), &node)) == PARAPET_OK)
             let_go(&node);
     }
     return status;
@@ -184,11 +185,11 @@ static parapet_status check_free(removing *self)
 /* Another job may have removed all of it while this one waited. Then the lock that this one has made goes, too. */
 static parapet_status check_there(removing *self)
 {
-    const pp_removal *found = &self->found;
+    const pp_remove_tree *found = &self->found;
     bool is_gone = false;
     parapet_status status = PARAPET_OK;
-    if (pp_removal_kind_of(found, pp_removal_count(found) - 1) != PP_REMOVAL_REMAINS)
-        status = pp_removal_is_gone(found->store, found->path, &is_gone);
+    if (pp_remove_tree_kind_of(found, pp_remove_tree_count(found) - 1) != PP_REMOVE_TREE_REMAINS)
+        status = pp_remove_tree_is_gone(found->store, found->path, &is_gone);
     if (status != PARAPET_OK || !is_gone)
         return status;
     self->hold.is_kept = false;
@@ -203,14 +204,14 @@ static parapet_status check_there(removing *self)
 static parapet_status lock(void *subject, const void *argument)
 {
     removing *self = subject;
-    const pp_removal *found = &self->found;
+    const pp_remove_tree *found = &self->found;
     parapet_status status;
     (void)argument;
     if ((status = pp_edit_share_above(&self->above, found->store, NULL, found->path, "removing")) != PARAPET_OK)
         return status;
-    if ((status = pp_removal_hold(found->store, found->path, &self->hold)) != PARAPET_OK ||
+    if ((status = pp_remove_tree_lock(found->store, found->path, &self->hold)) != PARAPET_OK ||
         (status = check_there(self)) != PARAPET_OK ||
-        (status = pp_belonging_check(found->store, found->path)) != PARAPET_OK ||
+        (status = pp_membership_check(found->store, found->path)) != PARAPET_OK ||
         (status = check_free(self)) != PARAPET_OK)
         unlock(self);
     return status;
@@ -223,7 +224,7 @@ static parapet_status remove_empty(void *context, const pp_listed *listed)
     const place *at = context;
     char *child = NULL;
     parapet_status status;
-    if (!listed->is_prefix || strcmp(listed->name, "__parapet") == 0)
+    if (!listed->is_prefix || pp_own_is_folder(listed->name))
         return PARAPET_OK;
     if ((status = pp_path_join(at->path, listed->name, &child)) == PARAPET_OK)
         status = pp_store_remove_empty(pp_store_backend(at->store), child);
@@ -239,7 +240,7 @@ static parapet_status remove_empty_below(parapet_store *store, const char *path)
 }
 
 /* The lock goes with the node, and then its directory, which stays as long as anything is in it. */
-static parapet_status remove_node(removing *self, const char *path, pp_removal_kind found)
+static parapet_status remove_node(removing *self, const char *path, pp_remove_tree_kind found)
 {
     parapet_store *store = self->found.store;
     taken node;
@@ -250,7 +251,7 @@ static parapet_status remove_node(removing *self, const char *path, pp_removal_k
     if ((status = remove_held(store, path, found)) == PARAPET_OK &&
         (status = remove_empty_below(store, path)) == PARAPET_OK)
         node.hold->is_kept = false;
-    pp_holds_release(node.hold, 1);
+    pp_node_locks_release(node.hold, 1);
     if (status == PARAPET_OK && path[0] != '\0')
         status = pp_store_remove_empty(pp_store_backend(store), path);
     let_go(&node);
@@ -265,8 +266,8 @@ static parapet_status forget_own(removing *self, const char *path)
     if (status != PARAPET_OK)
         return status;
     self->has_begun = true;
-    if ((status = pp_node_remove_own(store, path)) == PARAPET_OK)
-        status = pp_store_settle(pp_store_backend(store));
+    if ((status = pp_node_forget_own(store, path)) == PARAPET_OK)
+        status = pp_store_sync_dirs(pp_store_backend(store));
     let_go(&node);
     return status;
 }
@@ -276,23 +277,23 @@ static parapet_status forget_own_of_groups(removing *self)
 {
     parapet_status status = PARAPET_OK;
     size_t i;
-    for (i = pp_removal_count(&self->found); i-- > 0 && status == PARAPET_OK;)
-        if (pp_removal_is_group(pp_removal_kind_of(&self->found, i)))
-            status = forget_own(self, pp_removal_path(&self->found, i));
+    for (i = pp_remove_tree_count(&self->found); i-- > 0 && status == PARAPET_OK;)
+        if (pp_remove_tree_is_group(pp_remove_tree_kind_of(&self->found, i)))
+            status = forget_own(self, pp_remove_tree_path(&self->found, i));
     return status;
 }
 
 static parapet_status remove_each(removing *self)
 {
-    const pp_removal *found = &self->found;
+    const pp_remove_tree *found = &self->found;
     parapet_status status = forget_own_of_groups(self);
-    while (self->gone < pp_removal_count(found) && status == PARAPET_OK) {
-        const char *path = pp_removal_path(found, self->gone);
-        if ((status = remove_node(self, path, pp_removal_kind_of(found, self->gone))) != PARAPET_OK)
+    while (self->gone < pp_remove_tree_count(found) && status == PARAPET_OK) {
+        const char *path = pp_remove_tree_path(found, self->gone);
+        if ((status = remove_node(self, path, pp_remove_tree_kind_of(found, self->gone))) != PARAPET_OK)
             return pp_fail_within(status, "cannot remove \"%s\"", path);
         self->gone++;
     }
-    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(found->store)) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(pp_store_backend(found->store)) : status;
 }
 
 static parapet_status remove_nodes(void *subject, const void *argument)
@@ -300,7 +301,7 @@ static parapet_status remove_nodes(void *subject, const void *argument)
     removing *self = subject;
     parapet_status status = remove_each(self);
     (void)argument;
-    if (status != PARAPET_OK && self->has_begun && pp_removal_count(&self->found) > 1)
+    if (status != PARAPET_OK && self->has_begun && pp_remove_tree_count(&self->found) > 1)
         status = pp_fail_within(status, "a part of \"%s\" may be removed; remove it again",
                                 pp_path_shown(self->found.path));
     pp_failure_take(&self->failure, status);
@@ -329,7 +330,7 @@ static parapet_status print_gone(void *subject, pp_text *bytes)
 static parapet_status adopt_gone(void *subject, pp_cursor *bytes)
 {
     removing *self = subject;
-    self->gone = (size_t)pp_min_u64(pp_cursor_u64(bytes), pp_removal_count(&self->found));
+    self->gone = (size_t)pp_min_u64(pp_cursor_u64(bytes), pp_remove_tree_count(&self->found));
     return PARAPET_OK;
 }
 
@@ -342,9 +343,9 @@ static parapet_status tell(const removing *self, parapet_status status, parapet_
     size_t i;
     pp_failure_take(&failure, status);
     for (i = 0; i < self->gone && !has_ended; i++) {
-        const char *kind = kind_words[pp_removal_kind_of(&self->found, i)];
+        const char *kind = kind_words[pp_remove_tree_kind_of(&self->found, i)];
         pp_callback_begin();
-        has_ended = visitor(context, pp_removal_path(&self->found, i), kind) != 0;
+        has_ended = visitor(context, pp_remove_tree_path(&self->found, i), kind) != 0;
         pp_callback_end();
     }
     return pp_failure_put(&failure);
@@ -355,7 +356,7 @@ static parapet_status tell(const removing *self, parapet_status status, parapet_
 static parapet_status find(void *subject, const void *argument)
 {
     (void)argument;
-    return pp_removal_find(&((removing *)subject)->found);
+    return pp_remove_tree_find(&((removing *)subject)->found);
 }
 
 /* [collective] What the removal itself failed with is told by all, as soon as they know what is gone. */
@@ -363,15 +364,15 @@ static parapet_status remove_locked(removing *self)
 {
     parapet_store *store = self->found.store;
     pp_rank0_task task = {.subject = self, .work = remove_nodes, .print = print_gone, .adopt = adopt_gone};
-    pp_around around = {0};
-    parapet_status status = pp_around_find(&around, store, self->found.path);
+    pp_reconsolidate around = {0};
+    parapet_status status = pp_reconsolidate_find(&around, store, self->found.path);
     bool is_marked = status == PARAPET_OK;
     if (is_marked && (status = pp_rank0_do(pp_store_comm(store), "removing", &task)) == PARAPET_OK)
         status = pp_comm_agree(pp_store_comm(store), "removing", pp_failure_put(&self->failure));
     unlock(self);
     if (is_marked)
-        status = pp_around_restore(&around, store, "it is removed", status);
-    pp_around_clear(&around);
+        status = pp_reconsolidate_restore(&around, store, "it is removed", status);
+    pp_reconsolidate_clear(&around);
     return status;
 }
 
@@ -388,15 +389,15 @@ static parapet_status remove_found(removing *self)
 
 /* [collective] There is nothing to remove, perhaps because a removal was killed at its very end: then the metadata
  * around it waits to be renewed. Returns the status of the search unless that fails. */
-static parapet_status renew_around(removing *self, parapet_status found)
+static parapet_status renew_above(removing *self, parapet_status found)
 {
     pp_failure failure = {0};
-    pp_around around = {0};
+    pp_reconsolidate around = {0};
     parapet_status status;
     pp_failure_take(&failure, found);
-    if ((status = pp_around_find_marked(&around, self->found.store, self->found.path)) == PARAPET_OK)
-        status = pp_around_restore(&around, self->found.store, "it is removed", PARAPET_OK);
-    pp_around_clear(&around);
+    if ((status = pp_reconsolidate_find_marked(&around, self->found.store, self->found.path)) == PARAPET_OK)
+        status = pp_reconsolidate_restore(&around, self->found.store, "it is removed", PARAPET_OK);
+    pp_reconsolidate_clear(&around);
     return status != PARAPET_OK ? status : pp_failure_put(&failure);
 }
 
@@ -408,11 +409,11 @@ static parapet_status find_and_remove(removing *self)
     pp_store_suspend_deadline(self->found.store);
     status = pp_rank0_do(pp_store_comm(self->found.store), "looking at what is to be removed", &task);
     if (status == PARAPET_OK && self->found.is_dry)
-        self->gone = pp_removal_count(&self->found);
+        self->gone = pp_remove_tree_count(&self->found);
     else if (status == PARAPET_OK)
         status = remove_found(self);
     else if (status == PARAPET_ERR_NOT_FOUND && !self->found.is_dry)
-        status = renew_around(self, status);
+        status = renew_above(self, status);
     pp_store_resume_deadline(self->found.store);
     return status;
 }
@@ -442,13 +443,13 @@ parapet_status parapet_store_remove(parapet_store *store, const char *path, int 
     pp_call_init(&call, "remove(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "recursive", recursive);
     pp_call_add_integer(&call, "dry_run", dry_run);
-    status = pp_removal_init(&self.found, store, path);
+    status = pp_remove_tree_init(&self.found, store, path);
     self.found.is_recursive = recursive != 0;
     self.found.is_dry = dry_run != 0;
     if ((checked = check_call(store, recursive, dry_run)) != PARAPET_OK)
         status = checked;
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = tell(&self, find_and_remove(&self), visitor, context);
-    pp_removal_clear(&self.found);
+    pp_remove_tree_clear(&self.found);
     return pp_outcome(status);
 }

@@ -324,7 +324,7 @@ parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mi
     return agree(comm, phase, mine, &told);
 }
 
-parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value)
+parapet_status pp_comm_agree_min(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value)
 {
     news told = {.least = *value};
     parapet_status status = agree(comm, phase, mine, &told);
@@ -332,7 +332,7 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
     return status;
 }
 
-parapet_status pp_comm_agree_told(pp_comm *comm, const char *phase, parapet_status mine, int64_t told[2])
+parapet_status pp_comm_agree_bcast(pp_comm *comm, const char *phase, parapet_status mine, int64_t told[2])
 {
     news all = {.told = {told[0], told[1]}};
     parapet_status status = agree(comm, phase, mine, &all);
@@ -445,7 +445,7 @@ static bool spread(pp_comm *comm, unsigned char *data, size_t bytes)
 parapet_status pp_comm_share_size(pp_comm *comm, const char *phase, parapet_status mine, size_t *bytes)
 {
     int64_t shared = comm->rank == 0 && mine == PARAPET_OK ? (int64_t)*bytes : INT64_MAX;
-    parapet_status status = pp_comm_agree_least(comm, phase, mine, &shared);
+    parapet_status status = pp_comm_agree_min(comm, phase, mine, &shared);
     if (comm->rank != 0)
         *bytes = status == PARAPET_OK ? (size_t)shared : 0;
     return status;

@@ -176,10 +176,10 @@ parapet_status pp_comm_share_size(pp_comm *comm, const char *phase, parapet_stat
 parapet_status pp_comm_share_bytes(pp_comm *comm, void **data, size_t bytes);
 
 /* [collective] Agrees, and sets *value to the smallest of all ranks. */
-parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value);
+parapet_status pp_comm_agree_min(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value);
 
 /* [collective] Agrees, and sets both numbers to those of rank 0. */
-parapet_status pp_comm_agree_told(pp_comm *comm, const char *phase, parapet_status mine, int64_t told[2]);
+parapet_status pp_comm_agree_bcast(pp_comm *comm, const char *phase, parapet_status mine, int64_t told[2]);
 
 /* [collective] Agrees, and sets each of the values, at most 16, to the sum over all ranks. */
 parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count);

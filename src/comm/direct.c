@@ -1,3 +1,21 @@
+/* direct.c - copies between the memories of two processes with process_vm_readv and process_vm_writev: see
+ * direct.h.
+ *
+ * Invariants:
+ *
+ *  1. A copy is tried, not assumed. pp_direct_works reads the nonce of the other rank first: a process number
+ *     is not enough, since it may be that of another process in another container. Nor is the name of a host
+ *     (add_boot).
+ *  2. The system may refuse any copy later on. Then part of it may have been made, which does no harm: the
+ *     caller moves the whole window once more, with messages, and each element has the same value both times.
+ *  3. Both sides list the same bytes in the same order (move), as runs that may be cut differently (add_run,
+ *     advance).
+ *  4. The memory of a rank that may have returned is never written to. So with a deadline nothing is written
+ *     into other ranks at all (pp_store_team in array/store_queries.c).
+ *
+ * The option transport=direct, which is the default: docs/guide/many-ranks.md, "Options". The system charges
+ * some 0.6 us for every row, which is why neighbouring pieces are fetched as whole rows (transfer/sieve.c);
+ * docs/design/collective.md, "How a piece travels". */
 #include "comm/direct.h"
 
 #include <errno.h>
@@ -136,6 +154,7 @@ static bool move_batch(batch *moves)
             continue;
         if (moved <= 0)
             return false;
+        /* It may have moved less: both lists go on behind what was moved, wherever that ends in them. */
         advance(local, (size_t)moved);
         advance(remote, (size_t)moved);
         moves->bytes -= (size_t)moved;

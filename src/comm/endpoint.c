@@ -1,3 +1,28 @@
+/* endpoint.c - control messages and agreements: see endpoint.h for the tree.
+ *
+ * One agreement:
+ *
+ *     between two --pp_endpoint_join--> joined
+ *     joined      --pp_endpoint_is_agreed: all below have reported--> reported (rank 0: has_result)
+ *     reported    --dispatch: RESULT--> has_result
+ *     has_result  --finish: RESULT to those below--> between two, one round later
+ *     joined      --pp_endpoint_give_up: a rank below is silent--> as if it had reported
+ *     reported    --pp_endpoint_give_up: the rank above is silent--> has_result
+ *
+ * Invariants:
+ *
+ *  1. A rank below is at most one round ahead: its next report needs our RESULT. So one place for a report is
+ *     enough for each neighbour (is_report_waiting), and a report of the next round waits there.
+ *  2. Messages of one rank arrive in order (wire.h). So an ABORT for the next round comes after the RESULT of
+ *     this one, and can take the place of an older one (aborted_round).
+ *  3. An ABORT has the number of its round, is passed on once in each round (want_abort), and is dropped when
+ *     the round is over (send_aborts).
+ *  4. A message is changed only when it has left (have_verdicts_left, send_aborts).
+ *  5. Every message is taken as soon as it arrives. What it says has a place reserved: requests in a ring for
+ *     servers times credits (pp_endpoint_allow_requests), grants in a count, all others in their neighbour or
+ *     in stealing.c.
+ *
+ * The tree, and why everything built on it ends: docs/design/collective.md, "Why it cannot deadlock". */
 #include "comm/endpoint.h"
 
 #include <string.h>
@@ -39,15 +64,16 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
-/* What more memory would mend is told behind other failures, and who was not answered in time behind both. */
+/* Which failure is reported if there are several: one that more memory would cure only if there is no other,
+ * and a deadline only if there is neither. */
 static int order_of(const pp_verdict *failed)
 {
     return failed->status == PARAPET_ERR_TIMEOUT ? 2 : failed->enough > 0;
 }
 
-/* Whether the other failure is the one to tell: that of the lowest rank, but of several refusals of memory the one
- * that names the largest limit, so that it is enough for all of them. Of several ranks that were not answered, one
- * that knows by whom; and whoever misses another rank is not missing itself. */
+/* Whether the other failure is the one to report: that of the lowest rank, but of several refusals of memory
+ * the one that names the largest limit, which is then enough for all of them. Of several ranks that were not
+ * answered, one that knows by whom; and a rank that misses another one is not missing itself. */
 static bool is_better(const pp_verdict *other, const pp_verdict *known)
 {
     if (other->failed_rank < 0 || known->failed_rank < 0)
@@ -62,7 +88,7 @@ static bool is_better(const pp_verdict *other, const pp_verdict *known)
 }
 
 /* Keeps the lowest failing rank, the lowest rank whose call differs, the smallest value, the common bits and whether
- * somebody is late. */
+ * any rank was late. */
 static void merge(pp_verdict *into, const pp_verdict *from)
 {
     int32_t differing = from->digest != into->digest ? from->call_rank : from->differing_rank;
@@ -128,6 +154,7 @@ static void send_verdict(pp_endpoint *endpoint, pp_neighbour *to, pp_control_kin
     endpoint->wire->ops->send_control(endpoint->wire, to->rank, &to->verdict);
 }
 
+/* REPORT of one round and RESULT of another are the same messages, in which MPI may still be reading. */
 static bool have_verdicts_left(pp_endpoint *endpoint)
 {
     int i;
@@ -261,8 +288,8 @@ static void dispatch(pp_endpoint *endpoint, const pp_control *control, int sourc
     case PP_CONTROL_NONE:
     case PP_CONTROL_GIVE:
     case PP_CONTROL_ACCEPT:
-        if (endpoint->on_taking != NULL)
-            endpoint->on_taking(endpoint->taking_context, source, control);
+        if (endpoint->on_stealing != NULL)
+            endpoint->on_stealing(endpoint->stealing_context, source, control);
         break;
     }
 }

@@ -42,10 +42,10 @@ typedef struct pp_endpoint {
     pp_neighbour neighbours[PP_TREE_WIDTH + 1]; /* the first is the one above */
     pp_waiting_request *requests;               /* a ring */
     size_t request_capacity, request_first, request_count;
-    void (*on_grant)(void *context, int source, int tag); /* NULL: nobody makes offers */
+    void (*on_grant)(void *context, int source, int tag); /* NULL: no offers are made */
     void *grant_context;
-    void (*on_taking)(void *context, int source, const pp_control *control); /* NULL: nobody takes work */
-    void *taking_context;
+    void (*on_stealing)(void *context, int source, const pp_control *control); /* NULL: no work is taken */
+    void *stealing_context;
 } pp_endpoint;
 
 /* The endpoint of a communicator of several ranks. */
@@ -73,7 +73,7 @@ bool pp_endpoint_next_request(pp_endpoint *endpoint, pp_waiting_request *request
 void pp_endpoint_abort(pp_endpoint *endpoint);
 bool pp_endpoint_is_aborted(const pp_endpoint *endpoint);
 
-/* A rank below that has not reported, or else the one above; -1: nobody. */
+/* A rank below that has not reported, or else the one above; -1: none. */
 int pp_endpoint_waits_for(const pp_endpoint *endpoint);
 
 /* Levels of the tree below a rank. */

@@ -1,3 +1,4 @@
+/* exchange.c - the exchange of a process alone; mpi_exchange.c has that of several ranks, and its argument. */
 #include "comm/exchange.h"
 
 #include <assert.h>

@@ -1,14 +1,30 @@
+/* mpi_exchange.c - the sparse exchange over MPI: see exchange.h. The protocol is the non-blocking consensus of
+ * T. Hoefler, C. Siebert and A. Lumsdaine: Scalable Communication Protocols for Dynamic Sparse Data Exchange
+ * (PPoPP 2010). That lists go only to the ranks which they concern is ROMIO's idea (docs/design/papers.md, 2).
+ *
+ *     sending --move_barrier: all sends have ended--> in the barrier --it is over, and all is handed on--> over
+ *
+ * Invariants:
+ *
+ *  1. A synchronous send ends only when its receiver has begun to take the parcel (send_next).
+ *  2. A rank enters the barrier when all of its sends have ended, and receives until the barrier is over. So
+ *     when it is over, every parcel of every rank is being taken by its receiver, and no message is needed to
+ *     say so.
+ *  3. A rank that finds the barrier over may begin the next exchange while another one still tests it.
+ *     Exchanges alternate between two tags, so that parcels of the next are not taken here. Two are enough: the
+ *     exchange after the next begins only when all ranks have entered the next barrier.
+ *  4. A rank without memory goes on with one parcel each way and fails at the next agreement: the others wait
+ *     for what it sends. */
 #include <assert.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "comm/mpi_internal.h"
 
-/* Either way. With one at a time, a rank that shares its core with others would take one each time it has its turn.
- */
+/* Each way. With one at a time, a rank that shares its core with others would take only one in each time slice. */
 #define PARCEL_COUNT 8
 
-/* For a rank that has no memory: the others wait for its parcels, so it goes on with one at a time and fails then. */
+/* For a rank that has no memory (4). */
 static unsigned char spare_parcels[2][PP_PARCEL_BYTES];
 
 /* A parcel on its way. */
@@ -23,8 +39,9 @@ typedef struct state {
     const pp_exchange *exchange;
     bool is_filling; /* next may have more */
     shipment outgoing[PARCEL_COUNT], incoming[PARCEL_COUNT];
-    int parcel_count;                 /* of each that have memory */
-    int first_incoming, taking_count; /* those that are being taken, around; handed over in the order of arrival */
+    int parcel_count; /* of each that have memory */
+    int first_incoming,
+        incoming_count; /* those that are being received, around; handed over in the order of arrival */
     MPI_Request barrier;
     bool has_entered; /* the barrier */
     bool is_over;
@@ -48,7 +65,6 @@ static bool is_free(state *now, MPI_Request *request, MPI_Status *status)
     return is_done != 0;
 }
 
-/* A synchronous send ends only when the receiver has begun to take it: that is what makes the barrier a proof. */
 static void send_next(state *now, shipment *to_fill)
 {
     int rank = -1;
@@ -92,27 +108,27 @@ static bool finish_first(state *now)
     shipment *first = &now->incoming[now->first_incoming];
     MPI_Status status;
     int bytes = 0;
-    if (now->taking_count == 0 || !is_free(now, &first->request, &status) || now->error != MPI_SUCCESS)
+    if (now->incoming_count == 0 || !is_free(now, &first->request, &status) || now->error != MPI_SUCCESS)
         return false;
     note_error(now, MPI_Get_count(&status, MPI_BYTE, &bytes));
     now->first_incoming = (now->first_incoming + 1) % now->parcel_count;
-    now->taking_count--;
+    now->incoming_count--;
     now->exchange->receive(now->exchange->context, status.MPI_SOURCE, first->parcel, (size_t)bytes);
     return true;
 }
 
 static bool begin_next(state *now)
 {
-    shipment *next = &now->incoming[(now->first_incoming + now->taking_count) % now->parcel_count];
+    shipment *next = &now->incoming[(now->first_incoming + now->incoming_count) % now->parcel_count];
     MPI_Message message = MPI_MESSAGE_NULL;
     int is_there = 0;
-    if (now->taking_count == now->parcel_count)
+    if (now->incoming_count == now->parcel_count)
         return false;
     note_error(now, MPI_Improbe(MPI_ANY_SOURCE, now->tag, now->mpi_comm, &is_there, &message, MPI_STATUS_IGNORE));
     if (!is_there || now->error != MPI_SUCCESS)
         return false;
     note_error(now, MPI_Imrecv(next->parcel, (int)PP_PARCEL_BYTES, MPI_BYTE, &message, &next->request));
-    now->taking_count++;
+    now->incoming_count++;
     return true;
 }
 
@@ -124,8 +140,7 @@ static bool repeat(bool (*step)(state *), state *now)
     return has_moved;
 }
 
-/* Once the barrier is over every parcel of every rank has been taken by its receiver; what this rank has begun to
- * take it still finishes. */
+/* When the barrier is over, this rank still finishes what it has begun to take. */
 static bool move_barrier(state *now, bool has_sent_all)
 {
     if (!now->has_entered && has_sent_all) {
@@ -134,7 +149,7 @@ static bool move_barrier(state *now, bool has_sent_all)
         return true;
     }
     if (now->has_entered && is_free(now, &now->barrier, MPI_STATUS_IGNORE))
-        now->is_over = now->taking_count == 0;
+        now->is_over = now->incoming_count == 0;
     return now->is_over;
 }
 
@@ -213,9 +228,9 @@ parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
                  .barrier = MPI_REQUEST_NULL};
     unsigned char *memory = NULL;
     parapet_status moved, status;
-    /* A rank that knows already that this exchange is over may begin the next; its parcels must not be taken here. */
+    /* The next exchange of a rank that already knows that this one is over has the other tag (3). */
     now.tag = PP_TAG_EXCHANGE + (int)(((pp_mpi_comm *)comm)->exchanges++ % 2);
-    if (comm->is_late) /* whoever is missing would be waited for once more */
+    if (comm->is_late) /* the rank that is missing would be waited for once more */
         return refuse_late(comm);
     status = pp_allocate_pages(&memory, (size_t)2 * PARCEL_COUNT * PP_PARCEL_BYTES);
     set_buffers(&now, memory);

@@ -44,7 +44,7 @@ static int bytes_to_send(const pp_control *control)
     else if (control->kind == PP_CONTROL_REQUEST || control->kind == PP_CONTROL_OFFER)
         bytes += sizeof control->of.words;
     else if (control->kind >= PP_CONTROL_TAKE && control->kind <= PP_CONTROL_GIVE)
-        bytes += PP_TAKING_WORDS * sizeof control->of.words[0];
+        bytes += PP_STEALING_WORDS * sizeof control->of.words[0];
     return (int)bytes;
 }
 

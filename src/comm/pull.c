@@ -1,3 +1,33 @@
+/* pull.c - deliveries, which a server asks for, and answers, which a client gives: see pull.h for the messages
+ * and for why they come to an end.
+ *
+ * A delivery:
+ *
+ *     IDLE --pp_pull_ask--> WAITS --start_delivery, if there is credit--> ASKED --is_delivery_over--> DONE
+ *                             +--progress_delivery, after an ABORT: is_cancelled---------------------> DONE
+ *
+ * An answer; is_busy, has_move and wants_grant tell its state:
+ *
+ *     free --begin_answer--> ready --start_fragment, writing: send--------------> moving --is_over--> ready
+ *                            ready --start_fragment, reading: receive--> granting --send_grant--> moving
+ *                            ready --start_fragment: there is no more--> free
+ *     free --begin_answer, an offer without data--> granting --send_grant--> ready
+ *
+ * Invariants:
+ *
+ *  1. A receive is posted before the message that allows the other side to send (start_delivery,
+ *     start_fragment). So data never waits inside MPI for a buffer, and every send ends.
+ *  2. An offer of n fragments gets n grants, or one if n is 0, and is not over before all have come. So no
+ *     grant is left over that take_grant could count for a later delivery with the same tag.
+ *  3. A request has at least one fragment (transfer/deliveries.c). So when a delivery is over, its client has
+ *     taken the request out of its list, and credit that is used again cannot make that list overflow.
+ *  4. Deliveries with one client begin in the order in which they were asked for: progress_server goes from the
+ *     oldest to the newest, and credit that is given back is used by the first that waits for it.
+ *  5. A message is changed only when it has left (is_over of message.request and grant.request).
+ *
+ * Used where direct copies are not: on other nodes, with transport=messages, or if the system refuses. That
+ * servers ask and clients answer is Panda's idea; ROMIO posts receives before sends (docs/design/papers.md, 3
+ * and 2). tests/unit/comm/test_protocol.c runs this file in 100,000 random orders. */
 #include "comm/pull.h"
 
 #include <string.h>
@@ -125,6 +155,7 @@ static void start_fragment(pp_pull *pull, int number)
     if (!is_any)
         return;
     if (with->is_offer) {
+        /* First the receive, then the grant: the server sends as soon as it has that. */
         pull->wire->ops->receive(pull->wire, with->source, with->tag, fragment.data, fragment.bytes, &with->move);
         with->wants_grant = true;
     } else {
@@ -133,7 +164,6 @@ static void start_fragment(pp_pull *pull, int number)
     }
 }
 
-/* An answer leaves its place only when its grant has left too. */
 static bool progress_answer(pp_pull *pull, int number)
 {
     answer *with = &pull->answers[number];
@@ -146,6 +176,7 @@ static bool progress_answer(pp_pull *pull, int number)
         if (with->is_offer)
             pull->client.unpack(pull->client.context, number);
     }
+    /* The next answer in this place would overwrite the grant, which MPI may still have to read. */
     if (!is_over(pull, &with->grant.request))
         return false;
     start_fragment(pull, number);
@@ -186,6 +217,7 @@ static void start_delivery(pp_pull *pull, pp_delivery *delivery)
     int i;
     pull->credits[delivery->rank]++;
     delivery->state = PP_DELIVERY_ASKED;
+    /* Before the request, which the client may answer at once. */
     for (i = 0; i < delivery->fragment_count && !delivery->is_offer; i++)
         pull->wire->ops->receive(pull->wire, delivery->rank, delivery->tag, delivery->fragments[i].data,
                                  delivery->fragments[i].bytes, &delivery->moves[i]);
@@ -226,6 +258,7 @@ static bool progress_delivery(pp_pull *pull, pp_delivery *delivery)
 {
     bool is_any = false;
     if (delivery->state == PP_DELIVERY_WAITS) {
+        /* Only here: once the request has left, the client answers it, and waits for the receive or the data. */
         if (pp_endpoint_is_aborted(pull->endpoint)) {
             delivery->is_cancelled = true;
             delivery->state = PP_DELIVERY_DONE;

@@ -14,7 +14,7 @@
  * Why it cannot deadlock: an answer needs only the client's own buffers and receives that are posted already, never
  * anything of the server side; a server has at most PP_PULL_CREDITS requests with one client, so that the clients'
  * lists of waiting requests are bounded and every message is taken at once; and a rank joins the agreement only
- * when it waits for nobody. docs/design/collective.md argues it in full. */
+ * when it waits for no other. docs/design/collective.md argues it in full. */
 #ifndef PARAPET_COMM_PULL_H
 #define PARAPET_COMM_PULL_H
 

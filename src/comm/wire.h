@@ -10,7 +10,7 @@
 #include "comm/comm.h"
 
 #define PP_REQUEST_WORDS 72
-#define PP_TAKING_WORDS 3 /* of a message of taking.h */
+#define PP_STEALING_WORDS 3 /* of a message of stealing.h */
 
 /* As the failing rank: somebody did not arrive or answer. Any other failure takes precedence over it. */
 #define PP_RANK_UNKNOWN INT32_MAX
@@ -22,7 +22,7 @@ typedef enum pp_control_kind {
     PP_CONTROL_REQUEST = 4,
     PP_CONTROL_OFFER = 5,
     PP_CONTROL_GRANT = 6,
-    PP_CONTROL_TAKE = 7, /* taking: has the other one work to spare? */
+    PP_CONTROL_TAKE = 7, /* stealing: has the other one work to spare? */
     PP_CONTROL_NONE = 8,
     PP_CONTROL_GIVE = 9,
     PP_CONTROL_ACCEPT = 10

@@ -5,9 +5,10 @@
 
 #include "array/array.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
+#include "change/registry.h"
 
 /* ---- What a request for an append may say ---- */
 
@@ -74,8 +75,8 @@ static parapet_status check_target(const pp_append *append)
     parapet_store *store = append->request->target;
     bool has_copy = false;
     parapet_status status;
-    if ((status = pp_node_has_copy(store, append->target_root, &has_copy)) == PARAPET_OK && !has_copy)
-        status = pp_node_has_object(store, append->target_root, "__parapet/copy/finished", &has_copy);
+    if ((status = pp_node_has_own(store, append->target_root, PP_OWN_COPY_JOB, &has_copy)) == PARAPET_OK && !has_copy)
+        status = pp_node_has_own(store, append->target_root, PP_OWN_COPY_TREE_LOG, &has_copy);
     if (status == PARAPET_OK && has_copy)
         return pp_fail(PARAPET_ERR_EXISTS, "there is an unfinished copy at \"%s\"; resume it first",
                        append->target_root);
@@ -108,7 +109,7 @@ static parapet_status choose_buffer(pp_append *append)
     if (append->request->memory_bytes > 0)
         bytes = pp_min_i64(bytes, append->request->memory_bytes);
     append->buffer_bytes = bytes / 4;
-    return pp_comm_agree_least(pp_append_comm(append), "appending", PARAPET_OK, &append->buffer_bytes);
+    return pp_comm_agree_min(pp_append_comm(append), "appending", PARAPET_OK, &append->buffer_bytes);
 }
 
 /* [collective] Everything that can be refused is refused here. */
@@ -123,7 +124,7 @@ static parapet_status look(pp_append *append, pp_selection *selection)
         status = pp_comm_agree(comm, "appending",
                                pp_selection_init(selection, append->request->include, append->request->exclude));
     if (status == PARAPET_OK && (status = pp_append_list(append, selection)) == PARAPET_OK)
-        status = pp_comm_agree(comm, "appending", is_checked ? pp_append_check_belonging(append) : PARAPET_OK);
+        status = pp_comm_agree(comm, "appending", is_checked ? pp_append_check_membership(append) : PARAPET_OK);
     if (status == PARAPET_OK)
         count_bytes(append);
     if (status == PARAPET_OK && append->changes)
@@ -155,8 +156,8 @@ static void clear(pp_append *append)
 {
     pp_append_pairs_clear(&append->growing);
     pp_append_pairs_clear(&append->fixed);
-    pp_holds_release(append->holds, append->hold_count);
-    pp_holds_release(&append->group_hold, 1);
+    pp_node_locks_release(append->holds, append->hold_count);
+    pp_node_locks_release(&append->group_hold, 1);
     pp_free(append->holds);
     pp_append_mark_clear(&append->mark);
     pp_free(append->source_root);

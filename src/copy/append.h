@@ -58,7 +58,7 @@ typedef struct pp_append {
     parapet_progress_callback progress; /* or NULL */
     int64_t done_bytes, total_bytes;
     pp_append_mark mark;
-    pp_hold group_hold, *holds;
+    pp_node_lock group_hold, *holds;
     int hold_count;
     pp_copy_totals *totals;
 } pp_append;
@@ -98,7 +98,7 @@ parapet_status pp_append_hold_group(pp_append *append);
 parapet_status pp_append_check(pp_append *append);
 
 /* On rank 0: whether none of what becomes longer is a part of something that is kept as a whole. */
-parapet_status pp_append_check_belonging(const pp_append *append);
+parapet_status pp_append_check_membership(const pp_append *append);
 
 /* append_order.c: [collective] Whether the source follows the target or is already there. */
 parapet_status pp_append_check_order(pp_append *append);

@@ -2,13 +2,15 @@
 
 #include "base/checked.h"
 
-/* So many elements of a dimension, if each of them stands for so many others. */
+/* How many indices along a dimension have at most this many elements, if each has `others` of them; at least
+ * one. */
 static int64_t fitting(int64_t most, int64_t others)
 {
     return pp_max_i64(1, most / others);
 }
 
-/* A shard of the target, or so many of its chunks as fit, or what fits of a chunk. */
+/* The extent of a block along a dimension: a whole shard of the target if it fits, else as many whole chunks as
+ * fit, else as many indices of a chunk as fit. */
 static int64_t choose_base(int64_t shard, int64_t chunk, int64_t fits)
 {
     if (shard <= fits)
@@ -16,7 +18,8 @@ static int64_t choose_base(int64_t shard, int64_t chunk, int64_t fits)
     return chunk <= fits ? fits - fits % chunk : fits;
 }
 
-/* Longer by whole blocks, until it covers what is wanted or memory is at its end; returns the elements of a block. */
+/* Multiplies the extent of a block, until it covers what is wanted or memory allows no more; returns the
+ * elements of the block. */
 static int64_t lengthen(int64_t *block, int64_t wanted, int64_t elements, int64_t most)
 {
     int64_t times = pp_min_i64(pp_divide_up(wanted, *block), pp_max_i64(1, most / elements));

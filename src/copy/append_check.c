@@ -5,9 +5,9 @@
 
 #include "array/array.h"
 #include "array/attributes.h"
-#include "array/belonging.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/membership.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "copy/append.h"
 
@@ -176,23 +176,23 @@ static parapet_status check_growing(const pp_append *append, int i)
 }
 
 /* What is kept as a whole finds steps that it has not made, or an array without its seal. */
-static parapet_status check_belonging(const pp_append *append, const char *name)
+static parapet_status check_membership(const pp_append *append, const char *name)
 {
     char *path = NULL;
     parapet_status status = pp_path_join(append->target_root, name, &path);
-    if (status == PARAPET_OK && (status = pp_belonging_check(append->request->target, path)) == PARAPET_ERR_ARGUMENT)
+    if (status == PARAPET_OK && (status = pp_membership_check(append->request->target, path)) == PARAPET_ERR_ARGUMENT)
         status = pp_fail(
             status, "\"%s\" is a part of a series or a checkpoint, which only their own functions make longer", path);
     pp_free(path);
     return status;
 }
 
-parapet_status pp_append_check_belonging(const pp_append *append)
+parapet_status pp_append_check_membership(const pp_append *append)
 {
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        status = check_belonging(append, append->growing.names[i]);
+        status = check_membership(append, append->growing.names[i]);
     return status;
 }
 

@@ -3,10 +3,10 @@
 
 #include "array/array.h"
 #include "array/mark.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "copy/append.h"
-#include "copy/listing.h"
+#include "copy/child_listing.h"
 
 /* An array that is open, and its path below the group: whoever takes them leaves NULL. */
 typedef struct array_found {
@@ -241,29 +241,29 @@ static parapet_status list_paths(const pp_append *append, char ***paths)
 static parapet_status hold_paths(pp_append *append, const char *const *paths)
 {
     int count = append->growing.count;
-    pp_hold_wish wish = {.store = append->request->target,
-                         .paths = paths,
-                         .count = count,
-                         .mode = PP_LOCK_EXCLUSIVE,
-                         .purpose = "appending",
-                         .is_for_all = true};
+    pp_node_lock_wish wish = {.store = append->request->target,
+                              .paths = paths,
+                              .count = count,
+                              .mode = PP_LOCK_EXCLUSIVE,
+                              .purpose = "appending",
+                              .is_for_all = true};
     parapet_status status = pp_comm_agree(pp_append_comm(append), "locking",
                                           pp_allocate_array(&append->holds, (size_t)count, sizeof append->holds[0]));
     if (status != PARAPET_OK)
         return status;
     append->hold_count = count;
-    return pp_holds_take_together(append->holds, &wish);
+    return pp_node_locks_take_collectively(append->holds, &wish);
 }
 
 parapet_status pp_append_hold_group(pp_append *append)
 {
-    pp_hold_wish wish = {.store = append->request->target,
-                         .paths = (const char *const *)&append->target_root,
-                         .count = 1,
-                         .mode = PP_LOCK_EXCLUSIVE,
-                         .purpose = "appending",
-                         .is_for_all = true};
-    return pp_holds_take_together(&append->group_hold, &wish);
+    pp_node_lock_wish wish = {.store = append->request->target,
+                              .paths = (const char *const *)&append->target_root,
+                              .count = 1,
+                              .mode = PP_LOCK_EXCLUSIVE,
+                              .purpose = "appending",
+                              .is_for_all = true};
+    return pp_node_locks_take_collectively(&append->group_hold, &wish);
 }
 
 /* What was listed may have changed since: the arrays are opened anew when nobody else can change them. */

@@ -15,13 +15,12 @@
 #include <sys/random.h>
 
 #include "array/mark.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/sha256.h"
 #include "codec/crc32c.h"
 #include "copy/append.h"
 
-#define OWN "__parapet/"
 #define WORD "word: "
 #define DOCUMENT "document: "
 #define SUM "crc32c: "
@@ -187,7 +186,7 @@ parapet_status pp_append_mark_name(pp_append_mark *mark)
 
 static pp_mark place_of(const pp_append *append)
 {
-    return (pp_mark){.store = append->request->target, .group = append->target_root, .name = PP_MARK_APPEND};
+    return (pp_mark){.store = append->request->target, .group = append->target_root, .own = PP_OWN_APPEND};
 }
 
 parapet_status pp_append_mark_write(const pp_append *append)
@@ -200,7 +199,7 @@ parapet_status pp_append_mark_write(const pp_append *append)
             pp_fail(PARAPET_ERR_UNSUPPORTED,
                     "%d arrays are more than one append can make longer; append groups below the target one by one",
                     append->mark.count);
-    if (status == PARAPET_OK && (status = pp_hold_prove(&append->group_hold)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_node_lock_prove(&append->group_hold)) == PARAPET_OK)
         status = pp_mark_write(&place, text.data, text.bytes);
     pp_text_free(&text);
     return status;
@@ -210,7 +209,7 @@ parapet_status pp_append_mark_write(const pp_append *append)
 static parapet_status load_text(const pp_append *append, char **text, size_t *bytes)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(append->target_root, OWN PP_MARK_APPEND, &key);
+    parapet_status status = pp_own_key(append->target_root, PP_OWN_APPEND, &key);
     if (status == PARAPET_OK)
         status = pp_store_read_all(pp_store_backend(append->request->target), key, MARK_BYTES_MOST, text, bytes);
     pp_free(key);
@@ -234,11 +233,11 @@ parapet_status pp_append_mark_remove(const pp_append *append)
     pp_mark place = place_of(append);
     bool is_ours = false;
     parapet_status status;
-    if ((status = pp_hold_prove(&append->group_hold)) != PARAPET_OK ||
+    if ((status = pp_node_lock_prove(&append->group_hold)) != PARAPET_OK ||
         (status = is_own(append, &is_ours)) != PARAPET_OK || !is_ours ||
         (status = pp_mark_remove(&place)) != PARAPET_OK)
         return status;
-    return pp_store_settle(pp_store_backend(append->request->target));
+    return pp_store_sync_dirs(pp_store_backend(append->request->target));
 }
 
 static parapet_status parse(const pp_append *append, pp_append_mark *mark, char *text, size_t bytes)
@@ -247,8 +246,8 @@ static parapet_status parse(const pp_append *append, pp_append_mark *mark, char 
     if (status != PARAPET_ERR_FORMAT)
         return status;
     return pp_fail(status,
-                   "%s%s" OWN PP_MARK_APPEND
-                   " is not what an append leaves there; look at it, and remove it if nobody needs it",
+                   "%s%s__parapet/append is not what an append leaves there; look at it, and remove it if nobody "
+                   "needs it",
                    append->target_root, append->target_root[0] != '\0' ? "/" : "");
 }
 

@@ -1,7 +1,7 @@
 /* append_move.c - the elements that are appended: read by all ranks, block after block, and written by them. */
 #include "array/array.h"
-#include "array/parts.h"
-#include "array/store.h"
+#include "array/part_calls.h"
+#include "array/store_queries.h"
 #include "copy/append.h"
 
 /* [collective] The block of this rank, or nothing. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "copy/append.h"
 
@@ -234,7 +234,7 @@ static parapet_status find_first(order *search)
         status = read_values(search, search->target, start, count, search->window);
         if (status == PARAPET_OK && pp_append_leads(search->append))
             goes_on = !look_for_first(search, start, count);
-        if ((status = pp_comm_agree_least(comm, "comparing", status, &goes_on)) == PARAPET_OK)
+        if ((status = pp_comm_agree_min(comm, "comparing", status, &goes_on)) == PARAPET_OK)
             status = pp_append_tick(search->append);
     }
     return status;
@@ -286,7 +286,7 @@ static parapet_status search_target(order *search)
     pp_comm *comm = pp_append_comm(search->append);
     parapet_status status = find_first(search);
     int64_t place = search->place >= 0 ? search->place : INT64_MAX;
-    status = pp_comm_agree_least(comm, "comparing", status, &place);
+    status = pp_comm_agree_min(comm, "comparing", status, &place);
     if (status != PARAPET_OK)
         return status;
     if (place == INT64_MAX)
@@ -313,7 +313,7 @@ static parapet_status find_place(pp_append *append, order *search)
         search->end = number_at(search, search->window, 0);
     if (append->before == 0 || (pp_append_leads(append) && is_less(&search->end, &search->first)))
         is_there = 0;
-    if ((status = pp_comm_agree_least(comm, "comparing", PARAPET_OK, &is_there)) != PARAPET_OK || !is_there)
+    if ((status = pp_comm_agree_min(comm, "comparing", PARAPET_OK, &is_there)) != PARAPET_OK || !is_there)
         return status;
     append->is_there = true;
     return search_target(search);

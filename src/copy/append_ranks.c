@@ -1,5 +1,5 @@
 /* append_ranks.c - the ranks that append together, and what they tell of their progress. */
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "copy/append.h"
 

@@ -1,11 +1,11 @@
 /* append_repair.c - what an append has left that was killed: completed, if all arrays are longer, else undone. */
 #include <string.h>
 
-#include "array/around.h"
 #include "array/array.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/reconsolidate.h"
+#include "array/store_queries.h"
 #include "base/sha256.h"
 #include "copy/append.h"
 
@@ -114,8 +114,8 @@ static parapet_status refuse_array(const pp_append *append, int array)
     const char *root = append->target_root;
     return pp_fail(PARAPET_ERR_FORMAT,
                    "an append along %s from %lld to %lld was interrupted, but \"%s\", of length %lld, is not what it "
-                   "has left: another program has changed it since; make all arrays equally long, and remove "
-                   "%s%s__parapet/append",
+                   "has left: another program has changed it since; make all arrays equally long, and "
+                   "remove %s%s__parapet/append",
                    append->mark.dimension, (long long)append->mark.before, (long long)append->mark.after,
                    append->growing.names[array], (long long)length_of(append, array), root,
                    root[0] != '\0' ? "/" : "");
@@ -136,7 +136,7 @@ static parapet_status check_arrays(const pp_append *append)
     for (i = 0; i < append->growing.count; i++)
         if (!is_left_by_it(append, i, has_all))
             return refuse_array(append, i);
-    return pp_append_leads(append) ? pp_append_check_belonging(append) : PARAPET_OK;
+    return pp_append_leads(append) ? pp_append_check_membership(append) : PARAPET_OK;
 }
 
 /* [collective] */
@@ -164,7 +164,7 @@ parapet_status pp_append_repair_target(const pp_append *append, parapet_repair *
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "what an append that was interrupted has left cannot be put right");
     pp_append_pairs_clear(&work.growing);
-    pp_holds_release(work.holds, work.hold_count);
+    pp_node_locks_release(work.holds, work.hold_count);
     pp_free(work.holds);
     pp_append_mark_clear(&work.mark);
     return status;
@@ -173,15 +173,15 @@ parapet_status pp_append_repair_target(const pp_append *append, parapet_repair *
 /* ---- Without a source ---- */
 
 /* [collective] */
-static parapet_status repair_around(const pp_append *append, parapet_repair *repair)
+static parapet_status repair_above(const pp_append *append, parapet_repair *repair)
 {
     parapet_store *store = append->request->target;
-    pp_around around = {0};
-    parapet_status status = pp_around_find(&around, store, append->target_root);
+    pp_reconsolidate around = {0};
+    parapet_status status = pp_reconsolidate_find(&around, store, append->target_root);
     if (status == PARAPET_OK)
-        status = pp_around_restore(&around, store, "an interrupted append was put right",
-                                   pp_append_repair_target(append, repair));
-    pp_around_clear(&around);
+        status = pp_reconsolidate_restore(&around, store, "an interrupted append was put right",
+                                          pp_append_repair_target(append, repair));
+    pp_reconsolidate_clear(&around);
     return status;
 }
 
@@ -192,8 +192,8 @@ static parapet_status repair_held(pp_append *append, parapet_repair *repair)
     parapet_status status;
     pp_store_suspend_deadline(store);
     if ((status = pp_append_hold_group(append)) == PARAPET_OK)
-        status = repair_around(append, repair);
-    pp_holds_release(&append->group_hold, 1);
+        status = repair_above(append, repair);
+    pp_node_locks_release(&append->group_hold, 1);
     pp_store_resume_deadline(store);
     return status;
 }

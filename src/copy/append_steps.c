@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "array/ancestors.h"
-#include "array/around.h"
 #include "array/array.h"
 #include "array/group.h"
 #include "array/node.h"
-#include "array/parts.h"
-#include "array/path.h"
+#include "array/node_path.h"
+#include "array/part_calls.h"
+#include "array/reconsolidate.h"
 #include "array/resize.h"
 #include "array/state.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "array/stored_document.h"
 #include "copy/append.h"
 
@@ -67,7 +67,7 @@ static parapet_status look_at_group(const pp_append *append, const char *path, i
         status = pp_copy_consolidated_is_there(store, group, path, &has);
     *is_there = has || !pp_append_leads(append);
     (void)parapet_group_close(&group);
-    return pp_comm_agree_least(pp_append_comm(append), "looking at groups", status, is_there);
+    return pp_comm_agree_min(pp_append_comm(append), "looking at groups", status, is_there);
 }
 
 /* [collective] */
@@ -149,8 +149,8 @@ static parapet_status adopt_states(void *subject, pp_cursor *bytes)
 /* Whether this job still has the array, and the group, for itself. */
 static parapet_status prove(const pp_append *append, int array)
 {
-    parapet_status status = pp_hold_prove(&append->group_hold);
-    return status == PARAPET_OK ? pp_hold_prove(&append->holds[array]) : status;
+    parapet_status status = pp_node_lock_prove(&append->group_hold);
+    return status == PARAPET_OK ? pp_node_lock_prove(&append->holds[array]) : status;
 }
 
 static parapet_status lengthen(const pp_append *append, int array)
@@ -188,14 +188,14 @@ static parapet_status publish(pp_append *append)
         status = pp_append_mark_write(append);
     for (i = 0; i < append->growing.count - 1 && status == PARAPET_OK; i++)
         status = lengthen(append, i);
-    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(append->request->target)) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(pp_store_backend(append->request->target)) : status;
 }
 
 /* All other documents are durable: from here on there is no way back. */
 static parapet_status decide(pp_append *append)
 {
     parapet_status status = lengthen(append, append->growing.count - 1);
-    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(append->request->target)) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(pp_store_backend(append->request->target)) : status;
 }
 
 /* What was written goes, and documents that told of it tell the old length. An array that is still sealed was not
@@ -240,7 +240,7 @@ static parapet_status renew_group(const pp_append *append, const char *group, co
     if (status == PARAPET_OK &&
         (status = pp_group_consolidate_appended_at(append->request->target, path)) != PARAPET_OK &&
         status != PARAPET_ERR_NOT_FOUND && !pp_comm_is_lost(comm)) {
-        pp_failure_take(&failure, pp_around_fail(status, done, path));
+        pp_failure_take(&failure, pp_reconsolidate_fail(status, done, path));
         (void)pp_comm_agree(comm, "consolidating",
                             pp_append_leads(append) ? drop_consolidated(append, path) : PARAPET_OK);
         status = pp_failure_put(&failure);
@@ -300,7 +300,7 @@ parapet_status pp_append_undo(const pp_append *append)
     parapet_status status = pp_append_leads(append) ? trim(append, &is_changed) : PARAPET_OK;
     if (pp_append_leads(append))
         is_same = !is_changed;
-    if ((status = pp_comm_agree_least(pp_append_comm(append), "undoing", status, &is_same)) != PARAPET_OK)
+    if ((status = pp_comm_agree_min(pp_append_comm(append), "undoing", status, &is_same)) != PARAPET_OK)
         return status;
     return is_same ? unmark(append) : renew_and_unmark(append, "what was appended in part is removed");
 }

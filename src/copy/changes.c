@@ -172,10 +172,10 @@ static parapet_status take_dimension(reading *of, int d)
 /* ---- Lists of something per dimension: by name, or in order ---- */
 
 /* Takes what a list says of one dimension. */
-typedef parapet_status (*word_taker)(const reading *of, int d, word value, void *context);
+typedef parapet_status (*word_thief)(const reading *of, int d, word value, void *context);
 
 /* "time/1000": the name may itself contain what separates it. */
-static parapet_status read_named(reading *of, word piece, word_taker take, void *context)
+static parapet_status read_named(reading *of, word piece, word_thief take, void *context)
 {
     word name = {piece.text, piece.length}, value;
     int d;
@@ -199,7 +199,7 @@ static parapet_status read_named(reading *of, word piece, word_taker take, void 
 }
 
 /* Whether the list was about this array goes into *is_used. */
-static parapet_status read_list(reading *of, char separator, word_taker take, void *context, bool *is_used)
+static parapet_status read_list(reading *of, char separator, word_thief take, void *context, bool *is_used)
 {
     int count = count_words(of->text, separator), d;
     const char *rest = of->text;

@@ -1,5 +1,5 @@
 /* consolidated.c - consolidated metadata of a source: what it has the copy gets. What the target had around the copy
- * is the matter of array/around.h. */
+ * is the matter of array/reconsolidate.h. */
 #include "array/group.h"
 #include "array/node.h"
 #include "copy/copy.h"

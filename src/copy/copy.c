@@ -5,11 +5,11 @@
 
 #include <parapet_plan.h>
 
-#include "array/around.h"
 #include "array/mark.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/reconsolidate.h"
+#include "array/store_queries.h"
 #include "base/choice.h"
 #include "copy/append.h"
 
@@ -64,7 +64,7 @@ parapet_status pp_copy_find_kind(parapet_store *store, const char *source_path, 
         number = (int64_t)node.kind;
     pp_node_clear(&node);
     pp_free(path);
-    status = pp_comm_agree_least(comm, "looking at the source", status, &number);
+    status = pp_comm_agree_min(comm, "looking at the source", status, &number);
     *kind = (parapet_node_kind)number;
     return status;
 }
@@ -148,23 +148,23 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
 {
     const parapet_store *stores[] = {request->target, request->source, request->temporary};
     pp_copy_progress progress = {0};
-    pp_around around = {0};
+    pp_reconsolidate around = {0};
     parapet_status status;
     size_t i;
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_suspend_deadline(stores[i]);
     if ((status = refuse_appended(request)) == PARAPET_OK &&
-        (status = pp_around_find(&around, request->target, request->target_path)) == PARAPET_OK) {
+        (status = pp_reconsolidate_find(&around, request->target, request->target_path)) == PARAPET_OK) {
         status = pp_copy_is_given(request->append) ? pp_append_group(request, totals)
                  : kind == PARAPET_NODE_GROUP
                      ? pp_copy_group(request, &progress, totals)
                      : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
-        status = pp_around_restore(
+        status = pp_reconsolidate_restore(
             &around, request->target,
             pp_copy_is_given(request->append) ? "the source was appended" : "the copy is complete", status);
     }
-    pp_around_clear(&around);
+    pp_reconsolidate_clear(&around);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_resume_deadline(stores[i]);
@@ -181,7 +181,7 @@ static parapet_status add_up(const parapet_copy_request *request, parapet_status
     memcpy(sums, &totals->done, sizeof sums);
     if (status != PARAPET_OK ||
         (status = pp_comm_agree_sums(comm, "copying", status, sums, PP_RECHUNK_COUNTS)) != PARAPET_OK ||
-        (status = pp_comm_agree_least(comm, "copying", status, &peak)) != PARAPET_OK)
+        (status = pp_comm_agree_min(comm, "copying", status, &peak)) != PARAPET_OK)
         return status;
     memcpy(&totals->done, sums, sizeof sums);
     totals->memory_peak_bytes = -peak;

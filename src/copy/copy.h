@@ -3,7 +3,8 @@
 #ifndef PARAPET_COPY_COPY_H
 #define PARAPET_COPY_COPY_H
 
-#include "array/hold.h"
+#include "array/node_lock.h"
+#include "change/registry.h"
 #include "copy/pass.h"
 
 /* Whether a text of a request says something: NULL and "" leave things as they are. */
@@ -44,8 +45,8 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
 parapet_copy_changes pp_copy_changes_for(const parapet_copy_changes *changes, const pp_array_document *source,
                                          const char *path, bool is_in_tree);
 
-/* document.c: the document of the target, always Zarr v3, and where its elements are in the source. Clear target even
- * after a failure. */
+/* target_document.c: the document of the target, always Zarr v3, and where its elements are in the source. Clear
+ * target even after a failure. */
 parapet_status pp_copy_document(const parapet_copy_changes *changes, const pp_array_document *source, bool is_in_tree,
                                 int64_t expected_servers, pp_array_document *target, pp_copy_view *view);
 
@@ -67,7 +68,7 @@ typedef struct pp_copy_means {
 parapet_status pp_copy_find_kind(parapet_store *store, const char *source_path, pp_comm *comm,
                                  parapet_node_kind *kind);
 
-/* request.c */
+/* copy_request.c */
 
 /* Refuses invalid values of fields, in a sentence that says what is accepted; does not check paths and stores. */
 parapet_status pp_copy_request_check(const parapet_copy_request *request);
@@ -97,7 +98,7 @@ typedef struct pp_copy_inputs {
     int64_t decode_rate, source_ratio, encode_rate, target_ratio;
 } pp_copy_inputs;
 
-/* plan.c: a plan, and the documents it is about. */
+/* plan_text.c: a plan, and the documents it is about. */
 typedef struct pp_copy_planned {
     const pp_array_document *source, *target;
     const pp_copy_view *view;
@@ -107,8 +108,8 @@ typedef struct pp_copy_planned {
 parapet_status pp_copy_planned_print(const pp_copy_planned *planned, bool is_json, pp_text *text);
 parapet_status pp_copy_planned_draw(const pp_copy_planned *planned, pp_text *svg);
 
-/* finished.c: the arrays of a hierarchy that are already copied, in a log beside the target's root; on rank 0. */
-typedef struct pp_copy_finished {
+/* tree_log.c: the arrays of a hierarchy that are already copied, in a log beside the target's root; on rank 0. */
+typedef struct pp_copy_tree_log {
     pp_store *store;
     char *key;
     char *lines;   /* lines of the log when it was opened */
@@ -116,30 +117,30 @@ typedef struct pp_copy_finished {
     pp_log *log;   /* NULL on the other ranks */
     bool is_new;   /* begun by this run, not by an earlier one */
     bool is_empty; /* begun by an earlier run, but it tells of no array, neither an old one nor one that is copied */
-} pp_copy_finished;
+} pp_copy_tree_log;
 
 /* Before the log is opened: notes the array at a path, if there is one, so that a resumed copy recognises it. */
-parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *store, const char *path);
+parapet_status pp_copy_tree_log_add_old(pp_copy_tree_log *log, parapet_store *store, const char *path);
 
 /* Continues or begins the log of a copy to target, on rank 0; store and key are set. Clear it even after a
  * failure. */
-parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target);
+parapet_status pp_copy_tree_log_open(pp_copy_tree_log *log, const parapet_copy_request *request, const char *target);
 
 /* Takes up lines that an earlier run left, which become the log's; *bytes: of those that are whole. */
-parapet_status pp_copy_finished_take(pp_copy_finished *log, const parapet_copy_request *request, char *lines,
+parapet_status pp_copy_tree_log_take(pp_copy_tree_log *log, const parapet_copy_request *request, char *lines,
                                      size_t *bytes);
-void pp_copy_finished_clear(pp_copy_finished *log);
+void pp_copy_tree_log_clear(pp_copy_tree_log *log);
 
 /* Whether a resumed copy may replace an array with this document: it was not copied by this copy, and either existed
  * before the copy began or may be replaced whatever it is. */
-bool pp_copy_finished_is_old(const pp_copy_finished *log, const char *path,
+bool pp_copy_tree_log_is_old(const pp_copy_tree_log *log, const char *path,
                              const unsigned char document[PP_SHA256_BYTES], bool overwrites);
 
 /* Refuses an array whose source has changed since it was copied, or that no copy is known to have made. */
-parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *path, int64_t source_version);
-parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, int64_t source_version);
+parapet_status pp_copy_tree_log_check(const pp_copy_tree_log *log, const char *path, int64_t source_version);
+parapet_status pp_copy_tree_log_note(pp_copy_tree_log *log, const char *path, int64_t source_version);
 
-/* state.c: what is kept beside the target of a copy until it is complete. */
+/* job_state.c: what is kept beside the target of a copy until it is complete. */
 
 typedef struct pp_copy_progress {
     int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the current pass */
@@ -166,9 +167,9 @@ typedef struct pp_copy_task {
     pp_rechunk_plan *plan;
     pp_copy_inputs inputs;            /* from which the plan was made */
     bool is_in_tree;                  /* it is one of a hierarchy */
-    pp_copy_finished *tree;           /* what is known of that: NULL of one array alone, and while it is planned */
+    pp_copy_tree_log *tree;           /* what is known of that: NULL of one array alone, and while it is planned */
     pp_ranges stored;                 /* shards of the source, if it is sparse */
-    bool is_opaque;                   /* it is copied as it is stored (objects.c), and its plan has no passes */
+    bool is_verbatim;                 /* it is copied as it is stored (verbatim.c), and its plan has no passes */
     pp_text stored_document;          /* rank 0: of an opaque array, as it is stored */
     bool is_sparse;                   /* so few of its possible shards are stored that only those are visited */
     int64_t source_version;           /* of all its objects */
@@ -177,11 +178,11 @@ typedef struct pp_copy_task {
     int first_pass;                   /* earlier passes are done */
     bool overwrites;                  /* rank 0: whatever is at the target may be replaced */
     bool is_complete;                 /* an earlier run did everything except cleaning up */
-    bool replaces;                    /* it replaces an array that stays until this one is complete (switch.c) */
+    bool replaces;                    /* it replaces an array that stays until this one is complete (replace.c) */
     pp_copy_phase phase;              /* rank 0: of that replacement */
     bool has_holes;                   /* some chunk of the source may not be stored */
     const pp_copy_progress *progress; /* NULL: nobody is informed */
-    pp_hold hold;                     /* of the target, so that nobody else changes it */
+    pp_node_lock hold;                /* of the target, so that nobody else changes it */
 } pp_copy_task;
 
 /* inputs.c */
@@ -219,7 +220,7 @@ parapet_status pp_copy_state_read(pp_copy_task *task);
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);
 
 /* Where a pass keeps its journals, and where an intermediate array is. Free with pp_free. */
-parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path);
+parapet_status pp_copy_state_path(const pp_copy_task *task, pp_own kind, int pass, char **path);
 
 /* task.c */
 
@@ -245,38 +246,38 @@ parapet_status pp_copy_task_look(pp_copy_task *task);
 /* Rank 0: the document that the target gets, as it will be stored. */
 parapet_status pp_copy_task_document(const pp_copy_task *task, pp_text *text);
 
-/* version.c: [collective] Finds a number that changes when any stored object of the source does, its document
+/* source_version.c: [collective] Finds a number that changes when any stored object of the source does, its document
  * included. */
 parapet_status pp_copy_task_version(pp_copy_task *task);
 
-/* remains.c: on rank 0. */
+/* cleanup.c: on rank 0. */
 
 /* Whether an array that does not belong to this copy has appeared in its place. */
-bool pp_copy_remains_is_foreign(const pp_copy_task *task);
+bool pp_copy_cleanup_is_foreign(const pp_copy_task *task);
 
 /* Removes what an earlier copy may have left in the store for intermediate arrays. */
-parapet_status pp_copy_remains_clear_between(const pp_copy_task *task);
+parapet_status pp_copy_cleanup_clear_between(const pp_copy_task *task);
 
 /* Removes what was only needed until the copy was complete. */
-parapet_status pp_copy_remains_tidy(const pp_copy_task *task);
+parapet_status pp_copy_cleanup_tidy(const pp_copy_task *task);
 
 /* After a failure that is not an interruption: as if nothing had been begun. */
-void pp_copy_remains_forget(pp_copy_task *task);
+void pp_copy_cleanup_forget(pp_copy_task *task);
 
-/* switch.c: on rank 0, except for the path. */
+/* replace.c: on rank 0, except for the path. */
 
 /* Where the shards of an array are kept that replaces another; free with pp_free. */
-parapet_status pp_copy_switch_path(const pp_copy_task *task, char **path);
+parapet_status pp_copy_replace_path(const pp_copy_task *task, char **path);
 
 /* Notes that the array at the target will be replaced; removes what an earlier copy left beside it. */
-parapet_status pp_copy_switch_begin(pp_copy_task *task);
+parapet_status pp_copy_replace_begin(pp_copy_task *task);
 
 /* Finds out whether a resumed copy replaces an array, how far it has come, and whether the old array still exists. */
-parapet_status pp_copy_switch_read(pp_copy_task *task, bool *is_old);
+parapet_status pp_copy_replace_read(pp_copy_task *task, bool *is_old);
 
 /* Removes the old array, and gives the shards of the new one, which is complete, their keys. Only the document then
  * remains to be published. What was done before a crash is not repeated. */
-parapet_status pp_copy_switch_run(pp_copy_task *task);
+parapet_status pp_copy_replace_run(pp_copy_task *task);
 
 /* decision.c */
 
@@ -305,7 +306,7 @@ void pp_copy_end_close(pp_copy_end *end);
 /* probe.c: [collective] Measures storage, codecs and memory; the result is the same on every rank. */
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 
-/* array.c */
+/* array_copy.c */
 /* What a copy has done so far, as in parapet_copy_result: on this rank, until all ranks are added up (copy.c). */
 typedef struct pp_copy_totals {
     pp_rechunk_counts done; /* of all passes of all arrays */
@@ -319,7 +320,7 @@ typedef struct pp_copy_totals {
 
 /* [collective] Copies one array; adds what this rank has done to totals. tree NULL: a single array. */
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
-                             pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals);
+                             pp_copy_tree_log *tree, pp_copy_progress *progress, pp_copy_totals *totals);
 
 typedef struct pp_copy_surveyed {
     bool is_touched; /* the changes concern it */
@@ -340,31 +341,31 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
 
-/* opaque.c */
+/* verbatim_check.c */
 
 /* Whether the source, which is open, can only be copied so. */
-bool pp_copy_objects_suit(const pp_copy_task *task);
+bool pp_copy_verbatim_suit(const pp_copy_task *task);
 
 /* Refuses changes that concern it. */
-parapet_status pp_copy_objects_check(const pp_copy_task *task, bool is_in_tree);
+parapet_status pp_copy_verbatim_check(const pp_copy_task *task, bool is_in_tree);
 
 /* Whether a key is one of a stored object of the source, and not of something that somebody else put there. */
 bool pp_copy_is_object(const pp_copy_task *task, const char *key);
 
 /* Rank 0: gives the target the source's document. */
-parapet_status pp_copy_objects_build(pp_copy_task *task);
+parapet_status pp_copy_verbatim_build(pp_copy_task *task);
 
-/* objects.c: arrays that are copied as they are stored, without being decoded. */
+/* verbatim.c: arrays that are copied as they are stored, without being decoded. */
 
 /* What that takes on rank 0. */
 #define PP_COPY_OBJECTS_BYTES ((size_t)1 << 20)
 
 /* [collective] Copies the stored objects, and compares them; counts their bytes. */
-parapet_status pp_copy_objects(pp_copy_task *task, pp_copy_totals *totals);
-parapet_status pp_copy_objects_verify(pp_copy_task *task, int64_t *verified_bytes);
+parapet_status pp_copy_verbatim(pp_copy_task *task, pp_copy_totals *totals);
+parapet_status pp_copy_verbatim_verify(pp_copy_task *task, int64_t *verified_bytes);
 
 /* Tells what would be done. */
-parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, pp_text *text);
+parapet_status pp_copy_verbatim_explain(const pp_copy_task *task, bool is_json, pp_text *text);
 
 /* consolidated.c */
 
@@ -372,7 +373,7 @@ parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, p
 parapet_status pp_copy_consolidated_is_there(parapet_store *store, const parapet_group *group, const char *path,
                                              bool *is_there);
 
-/* verify.c: [collective] Reads source and target again, each once, and compares their digests. */
+/* verify_copy.c: [collective] Reads source and target again, each once, and compares their digests. */
 parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes);
 
 #endif

@@ -3,9 +3,10 @@
 #include "array/array.h"
 #include "array/create.h"
 #include "array/node.h"
-#include "array/store.h"
+#include "array/store_queries.h"
+#include "change/registry.h"
 #include "copy/copy.h"
-#include "rechunk/print.h"
+#include "rechunk/plan_print.h"
 
 #define MEASURED_LEAST_BYTES (INT64_C(128) << 20) /* of an array in a hierarchy */
 
@@ -92,7 +93,7 @@ static parapet_status is_target_there(pp_copy_task *task, bool *is_there)
     *is_there = status == PARAPET_OK && !node.is_implicit;
     task->overwrites = task->request->overwrite != 0;
     if (*is_there && task->request->resume && task->tree != NULL)
-        task->overwrites = pp_copy_finished_is_old(task->tree, pp_array_path(task->target), node.digest,
+        task->overwrites = pp_copy_tree_log_is_old(task->tree, pp_array_path(task->target), node.digest,
                                                    task->request->overwrite != 0);
     pp_node_clear(&node);
     return pp_accept_absence(status);
@@ -113,10 +114,10 @@ static parapet_status prepare_ancestors(const pp_copy_task *task)
 static parapet_status resume(pp_copy_task *task, bool is_there)
 {
     bool is_old = false;
-    parapet_status status = pp_copy_switch_read(task, &is_old);
+    parapet_status status = pp_copy_replace_read(task, &is_old);
     if (status != PARAPET_OK)
         return status;
-    if (is_there && !is_old && pp_copy_remains_is_foreign(task))
+    if (is_there && !is_old && pp_copy_cleanup_is_foreign(task))
         return pp_fail(PARAPET_ERR_EXISTS, "the copy cannot be resumed: another array has since appeared at \"%s\"",
                        pp_array_path(task->target));
     task->is_complete = is_there && !is_old;
@@ -132,7 +133,7 @@ static parapet_status make_room(pp_copy_task *task, bool is_there)
     if ((status = pp_array_check_replaceable(task->target, task->overwrites)) != PARAPET_OK ||
         (status = pp_node_drop_copy(task->target_store, pp_array_path(task->target))) != PARAPET_OK)
         return status;
-    return pp_copy_switch_begin(task);
+    return pp_copy_replace_begin(task);
 }
 
 /* Rank 0: takes up what is there, or makes room. */
@@ -140,14 +141,15 @@ static parapet_status take_up(pp_copy_task *task)
 {
     bool exists, is_there;
     parapet_status status;
-    if ((status = pp_node_has_copy(task->target_store, pp_array_path(task->target), &exists)) != PARAPET_OK ||
+    if ((status = pp_node_has_own(task->target_store, pp_array_path(task->target), PP_OWN_COPY_JOB, &exists)) !=
+            PARAPET_OK ||
         (status = is_target_there(task, &is_there)) != PARAPET_OK)
         return status;
     if (exists && task->request->resume)
         return resume(task, is_there);
     if (is_there && task->request->resume && task->tree != NULL && !task->overwrites) {
         task->is_complete = task->is_noted = true;
-        return pp_copy_finished_check(task->tree, pp_array_path(task->target), task->source_version);
+        return pp_copy_tree_log_check(task->tree, pp_array_path(task->target), task->source_version);
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
@@ -155,7 +157,7 @@ static parapet_status take_up(pp_copy_task *task)
         return status;
     task->is_new = true;
     /* An earlier copy may have left something there, with journals that would be believed. */
-    if ((status = pp_copy_remains_clear_between(task)) != PARAPET_OK)
+    if ((status = pp_copy_cleanup_clear_between(task)) != PARAPET_OK)
         return status;
     return prepare_ancestors(task);
 }
@@ -197,7 +199,7 @@ static bool is_one_of_many_small(const pp_copy_task *task)
 /* [collective] With the machine measured, unless it shall not be. */
 static parapet_status plan_measured(pp_copy_task *task)
 {
-    if (task->request->no_probe || task->is_opaque || is_one_of_many_small(task))
+    if (task->request->no_probe || task->is_verbatim || is_one_of_many_small(task))
         return PARAPET_OK;
     return pp_comm_agree(pp_copy_task_comm(task), "planning", plan_copy(task, true));
 }
@@ -206,11 +208,11 @@ static parapet_status plan_measured(pp_copy_task *task)
 parapet_status pp_copy_task_plan(pp_copy_task *task)
 {
     int64_t least = (int64_t)task->budget.limit_bytes;
-    parapet_status status = pp_comm_agree_least(pp_copy_task_comm(task), "planning", PARAPET_OK, &least);
+    parapet_status status = pp_comm_agree_min(pp_copy_task_comm(task), "planning", PARAPET_OK, &least);
     if (status != PARAPET_OK)
         return status;
     task->budget.limit_bytes = (size_t)least;
-    if (task->is_opaque) {
+    if (task->is_verbatim) {
         task->plan->memory_bytes = (int64_t)PP_COPY_OBJECTS_BYTES;
         return PARAPET_OK;
     }
@@ -221,15 +223,15 @@ parapet_status pp_copy_task_plan(pp_copy_task *task)
 static parapet_status hold_target(pp_copy_task *task)
 {
     const char *path = pp_array_path(task->target);
-    pp_hold_wish wish = {.store = task->target_store,
-                         .paths = &path,
-                         .count = 1,
-                         .mode = PP_LOCK_EXCLUSIVE,
-                         .purpose = "copying",
-                         .is_for_all = true};
+    pp_node_lock_wish wish = {.store = task->target_store,
+                              .paths = &path,
+                              .count = 1,
+                              .mode = PP_LOCK_EXCLUSIVE,
+                              .purpose = "copying",
+                              .is_for_all = true};
     parapet_status status =
         pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", pp_store_check_writable(task->target_store));
-    return status == PARAPET_OK ? pp_holds_take_together(&task->hold, &wish) : status;
+    return status == PARAPET_OK ? pp_node_locks_take_collectively(&task->hold, &wish) : status;
 }
 
 /* [collective] */
@@ -244,7 +246,7 @@ parapet_status pp_copy_decide(pp_copy_task *task, bool begins)
     status = pp_copy_task_leads(task) ? take_up(task) : PARAPET_OK;
     if (pp_copy_task_leads(task))
         is_taken_up = !task->is_new;
-    if ((status = pp_comm_agree_least(pp_copy_task_comm(task), "planning", status, &is_taken_up)) != PARAPET_OK ||
+    if ((status = pp_comm_agree_min(pp_copy_task_comm(task), "planning", status, &is_taken_up)) != PARAPET_OK ||
         (!is_taken_up && (status = plan_measured(task)) != PARAPET_OK))
         return status;
     return share_decision(task, task->is_new ? pp_copy_state_write(task) : PARAPET_OK);

@@ -5,7 +5,7 @@
 #define PARAPET_COPY_DIGEST_H
 
 #include "copy/pass.h"
-#include "copy/share.h"
+#include "copy/unit_share.h"
 
 typedef struct pp_copy_digest {
     uint64_t sums[2];

@@ -13,8 +13,8 @@
 #include "array/array.h"
 #include "array/group.h"
 #include "array/mark.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/choice.h"
 #include "base/reserved.h"
 #include "copy/copy.h"
@@ -305,7 +305,7 @@ static parapet_status publish(const file_writing *work)
             pp_writer_publish(work->writer, work->request->overwrite ? PP_PUBLISH_REPLACE : PP_PUBLISH_EXCLUSIVE);
     if (status == PARAPET_ERR_EXISTS)
         return fail_exists(work);
-    return status == PARAPET_OK ? pp_store_settle(work->directory) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(work->directory) : status;
 }
 
 /* [collective] */

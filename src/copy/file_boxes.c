@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "copy/file.h"
 

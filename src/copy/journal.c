@@ -1,3 +1,21 @@
+/* journal.c - records of finished work units and templates: journal.h has the files, and what a torn record is.
+ *
+ *     a work unit: nothing --pp_journal_record_write--> n templates --pp_done_log_add--> done; pp_journal_remove
+ *
+ * Invariants:
+ *
+ *  1. A record comes after its data: shards are synced before their template is recorded
+ *     (pp_copy_target_record), and have their names, durably, before their work unit is (run_work_unit in
+ *     copy/pass.c).
+ *  2. A work unit is recorded as done before its journal is removed. A crash in between leaves a journal that
+ *     is never read; the other way round, the work unit would be done again from its first template.
+ *  3. Logs only grow, and are continued after their last whole record. Records of a journal differ in length,
+ *     so that it ends at the first that is damaged. Those of finished work units do not, and one that is
+ *     damaged is passed over: its work unit is done again, and recorded once more.
+ *  4. What a record says is bounded before it is used, and no memory is allocated for what it claims
+ *     (find_record, take). That the chunks are what it says is verified later, by their checksums.
+ *
+ * docs/design/copy.md, "What a kill leaves". The option unit_bytes limits what a kill costs. */
 #include "copy/journal.h"
 
 #include <inttypes.h>
@@ -8,7 +26,7 @@
 #include "base/checked.h"
 #include "codec/crc32c.h"
 
-/* length of the payload, payload, CRC-32C of both */
+/* A record: length of the payload, payload, CRC-32C of both. */
 #define HEAD_BYTES 8
 #define TAIL_BYTES 4
 #define DONE_BYTES 16
@@ -281,7 +299,7 @@ static parapet_status refuse_record(void)
                                         "overwrite instead of resume");
 }
 
-/* So many bytes that follow each other; bytes is much less than the window. */
+/* The next bytes of the record, side by side; bytes is much less than the window. */
 static parapet_status take(record_cursor *cursor, size_t bytes, const unsigned char **data)
 {
     parapet_status status;
@@ -384,6 +402,8 @@ parapet_status pp_journal_tell(pp_reader *object, const pp_journal_reader *reade
            payload > 0) {
         if (*template_count == reader->most_templates)
             return refuse_record();
+        /* This is the second time that it is read, after its checksum was computed. Should the file have changed in
+         * between, every number still has its bounds. */
         begin_record(&cursor, object, *bytes + HEAD_BYTES, payload);
         if ((status = tell_record(reader, &cursor, *template_count)) != PARAPET_OK)
             return status;

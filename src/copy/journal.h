@@ -52,7 +52,7 @@ typedef struct pp_journal_record {
     size_t bytes, capacity;
 } pp_journal_record;
 
-/* Takes the memory for all of it: so many shards and at most so many chunks are added. */
+/* Takes the memory for all of it: for this many shards, and at most this many chunks. */
 parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
                                        int64_t chunk_count);
 void pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);

@@ -11,11 +11,11 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
-#include "copy/aside.h"
-#include "copy/dealing.h"
+#include "copy/cooperative_read.h"
+#include "copy/run_in_thread.h"
 #include "copy/source.h"
 #include "copy/target.h"
-#include "copy/together.h"
+#include "copy/unit_stealing.h"
 #include "copy/write_behind.h"
 #include "geometry/strided.h"
 #include "rechunk/count.h"
@@ -55,7 +55,7 @@ typedef struct copy_engine {
     pp_log *log; /* of finished work units; NULL: none yet */
     int64_t work_unit;
     /* While it is done on a thread of its own: what the calling thread has been told, and when it asked last. */
-    bool is_aside;
+    bool is_in_thread;
     atomic_bool is_stopped;
     pp_failure stop;
     long long looked_at_bytes;
@@ -383,9 +383,9 @@ static parapet_status consume(void *context, int worker, void *place)
 
 static parapet_status ask_whether_to_stop(copy_engine *engine)
 {
-    if (engine->is_aside)
+    if (engine->is_in_thread)
         return atomic_load(&engine->is_stopped) ? pp_fail(PARAPET_ERR_CANCELLED, "the copy was stopped") : PARAPET_OK;
-    pp_dealing_answer(engine->job->dealing);
+    pp_unit_stealing_answer(engine->job->dealing);
     return engine->job->tick(engine->job->tick_context);
 }
 
@@ -473,7 +473,7 @@ static parapet_status run_templates(copy_engine *engine, int64_t work_unit)
     for (i = 0; i < count && status == PARAPET_OK; i++) {
         pp_rechunk_template_box(view->ndim, view->shape, pass, work_unit, i, &engine->box);
         if (i < engine->target.templates_done)
-            pp_dealing_skip(engine->job->dealing, box_bytes(engine, &engine->box));
+            pp_unit_stealing_skip(engine->job->dealing, box_bytes(engine, &engine->box));
         else if ((status = run_stored(engine)) == PARAPET_OK && i + 1 < count)
             status = pp_copy_target_record(&engine->target, &engine->box);
     }
@@ -503,7 +503,7 @@ static void look(void *context)
     pp_copy_job *job = engine->job;
     long long bytes = atomic_load(&job->done_bytes);
     double now = pp_clock_seconds();
-    pp_dealing_answer(job->dealing);
+    pp_unit_stealing_answer(job->dealing);
     if (engine->stop.status != PARAPET_OK ||
         (bytes == engine->looked_at_bytes && now - engine->looked_at < LOOK_SECONDS))
         return;
@@ -516,9 +516,9 @@ static void look(void *context)
 static parapet_status run_beside_others(copy_engine *engine)
 {
     parapet_status status;
-    engine->is_aside = true;
-    status = pp_aside_run(&(pp_aside){.context = engine, .work = run_work_unit, .look = look});
-    engine->is_aside = false;
+    engine->is_in_thread = true;
+    status = pp_run_in_thread(&(pp_thread_work){.context = engine, .work = run_work_unit, .look = look});
+    engine->is_in_thread = false;
     return engine->stop.status != PARAPET_OK ? pp_failure_put(&engine->stop) : status;
 }
 
@@ -527,7 +527,7 @@ static void skip_work_unit(copy_engine *engine, int64_t work_unit)
     const pp_copy_view *view = engine->job->view;
     pp_box box;
     pp_rechunk_work_unit_box(view->ndim, view->shape, engine->job->pass, work_unit, &box);
-    pp_dealing_skip(engine->job->dealing, box_bytes(engine, &box));
+    pp_unit_stealing_skip(engine->job->dealing, box_bytes(engine, &box));
     engine->job->done.templates_resumed +=
         pp_rechunk_work_unit_template_count(view->ndim, view->shape, engine->job->pass, work_unit);
 }
@@ -538,7 +538,7 @@ static parapet_status run_work_units(copy_engine *engine)
     bool is_any, has_others = job->rank_count > 1 && job->target->pool != NULL;
     parapet_status status = PARAPET_OK;
     while (status == PARAPET_OK &&
-           (status = pp_dealing_next(job->dealing, &engine->work_unit, &is_any)) == PARAPET_OK && is_any) {
+           (status = pp_unit_stealing_next(job->dealing, &engine->work_unit, &is_any)) == PARAPET_OK && is_any) {
         if (pp_done_units_has(&job->dealing->done, engine->work_unit))
             skip_work_unit(engine, engine->work_unit);
         else
@@ -616,5 +616,5 @@ static parapet_status run_alone(pp_copy_job *job)
 
 parapet_status pp_copy_pass_run(pp_copy_job *job)
 {
-    return job->pass->cooperates ? pp_copy_run_together(job) : run_alone(job);
+    return job->pass->cooperates ? pp_copy_run_cooperative(job) : run_alone(job);
 }

@@ -33,11 +33,11 @@ typedef struct pp_copy_job {
     const pp_transfer_context *source, *target; /* the target's budget pays for everything */
     const pp_copy_view *view;
     const pp_rechunk_pass *pass;
-    const char *state;          /* where journals and unfinished shards are kept: a prefix in the target's store */
-    const pp_ranges *stored;    /* shards of the source, when it is sparse: nothing else is looked at; else NULL */
-    const pp_team *team;        /* cooperating: of the source's ranks; else NULL */
-    int rank, rank_count;       /* the rank that does a work unit is its number modulo rank_count, or takes it */
-    struct pp_dealing *dealing; /* of the work units, unless the pass cooperates: then NULL */
+    const char *state;       /* where journals and unfinished shards are kept: a prefix in the target's store */
+    const pp_ranges *stored; /* shards of the source, when it is sparse: nothing else is looked at; else NULL */
+    const pp_team *team;     /* cooperating: of the source's ranks; else NULL */
+    int rank, rank_count;    /* the rank that does a work unit is its number modulo rank_count, or takes it */
+    struct pp_unit_stealing *dealing; /* of the work units, unless the pass cooperates: then NULL */
     /* An intermediate array is stored whole, so that a missing chunk of it is not mistaken for a hole. */
     bool is_source_whole, is_target_whole;
     /* What earlier passes copied: a target chunk of which nothing is stored there stays absent, although the

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "copy/copy.h"
 
@@ -43,7 +43,7 @@ static parapet_status open_between(pp_copy_task *task, int pass, pp_copy_end *en
 {
     parapet_status status = lay_out_between(task, &task->plan->passes[pass].target, end);
     if (status != PARAPET_OK || (status = choose_homes(task, end)) != PARAPET_OK ||
-        (status = pp_copy_state_path(task, "between", pass, &end->path)) != PARAPET_OK ||
+        (status = pp_copy_state_path(task, PP_OWN_COPY_BETWEEN, pass, &end->path)) != PARAPET_OK ||
         (status = pp_array_transfer_context(task->target, &end->context)) != PARAPET_OK)
         return status;
     end->context.store = pp_store_backend(task->temporary_store);
@@ -63,7 +63,7 @@ parapet_status pp_copy_end_open(pp_copy_task *task, int pass, bool is_source, pp
     if (is_outer) {
         status = pp_array_transfer_context(is_source ? task->source : task->target, &end->context);
         if (status == PARAPET_OK && !is_source && task->replaces &&
-            (status = pp_copy_switch_path(task, &end->path)) == PARAPET_OK)
+            (status = pp_copy_replace_path(task, &end->path)) == PARAPET_OK)
             end->context.path = end->path;
     } else
         status = open_between(task, is_source ? pass - 1 : pass, end);

@@ -6,8 +6,8 @@
 
 #include "array/array.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "copy/copy.h"
@@ -83,7 +83,7 @@ static parapet_status choose_folder(const pp_copy_task *task, char **folder)
 {
     pp_text text = {0};
     if (task->is_new)
-        return pp_path_join(task->state, "probe", folder);
+        return pp_own_key(pp_array_path(task->target), PP_OWN_COPY_PROBE, folder);
     pp_text_add(&text, PP_PROBE_PREFIX "%.0f", pp_clock_seconds() * 1e9);
     return pp_text_finish(&text, folder);
 }

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "copy/copy.h"
-#include "transfer/memory.h"
+#include "transfer/memory_plan.h"
 
 /* A collective read has a chunk under way, one coming and one going, and the indexes of two shards. */
 #define CHUNKS_UNDER_WAY 4

@@ -129,7 +129,7 @@ static parapet_status resume_shard(const pp_copy_target *target, pp_copy_shard *
         return PARAPET_OK;
     status = pp_shard_build_resume(shard->build, context_of(target), shard->durable_bytes);
     if (status == PARAPET_OK)
-        return pp_copy_shard_check_grown(target, shard);
+        return pp_copy_shard_verify_resumed(target, shard);
     if (status != PARAPET_ERR_NOT_FOUND)
         return status;
     if ((status = is_visible(target, shard, &shard->is_published)) != PARAPET_OK)
@@ -321,7 +321,7 @@ parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box)
     pp_store *store = context_of(target)->store;
     parapet_status status = note_shards(target, box);
     if (status == PARAPET_OK && !keeps_shards(target))
-        status = pp_store_settle(store);
+        status = pp_store_sync_dirs(store);
     if (status == PARAPET_OK && target->journal == NULL)
         status =
             pp_journal_open(&target->journal, store, target->job->state, target->work_unit, target->journal_bytes);

@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "array/stored_shards.h"
 #include "base/checked.h"
+#include "change/registry.h"
 #include "copy/copy.h"
-#include "rechunk/print.h"
+#include "rechunk/plan_print.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)
 {
@@ -38,16 +39,16 @@ static parapet_status describe_target(pp_copy_task *task, bool is_in_tree)
 static parapet_status build_target(pp_copy_task *task, const char *path, bool is_in_tree)
 {
     parapet_status status = pp_arrays_build(&task->target, task->target_store, &path, 1);
-    if (status != PARAPET_OK || !task->is_opaque)
+    if (status != PARAPET_OK || !task->is_verbatim)
         return status == PARAPET_OK ? describe_target(task, is_in_tree) : status;
-    if ((status = pp_copy_objects_check(task, is_in_tree)) != PARAPET_OK || !pp_copy_task_leads(task))
+    if ((status = pp_copy_verbatim_check(task, is_in_tree)) != PARAPET_OK || !pp_copy_task_leads(task))
         return status;
-    return pp_copy_objects_build(task);
+    return pp_copy_verbatim_build(task);
 }
 
 parapet_status pp_copy_task_document(const pp_copy_task *task, pp_text *text)
 {
-    if (!task->is_opaque)
+    if (!task->is_verbatim)
         return pp_array_document_print(pp_array_document_of(task->target), text);
     pp_text_add_bytes(text, task->stored_document.data, task->stored_document.bytes);
     return text->status;
@@ -78,9 +79,9 @@ static parapet_status place_state(pp_copy_task *task, const char *target_path, b
     if ((status = build_target(task, target_path, is_in_tree)) != PARAPET_OK ||
         (status = check_places(task)) != PARAPET_OK ||
         (status = pp_allocate(&task->plan, sizeof *task->plan)) != PARAPET_OK ||
-        (status = pp_path_join(pp_array_path(task->target), "__parapet/tmp", &task->staging)) != PARAPET_OK)
+        (status = pp_own_key(pp_array_path(task->target), PP_OWN_TEMPORARIES, &task->staging)) != PARAPET_OK)
         return status;
-    return pp_path_join(pp_array_path(task->target), "__parapet/copy", &task->state);
+    return pp_own_key(pp_array_path(task->target), PP_OWN_COPY, &task->state);
 }
 
 /* [collective] */
@@ -95,7 +96,7 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
     task->is_in_tree = is_in_tree;
     if ((status = parapet_array_open(&task->source, request->source, source_path)) != PARAPET_OK)
         return status;
-    task->is_opaque = pp_copy_objects_suit(task);
+    task->is_verbatim = pp_copy_verbatim_suit(task);
     return pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", place_state(task, target_path, is_in_tree));
 }
 
@@ -103,7 +104,7 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
 void pp_copy_task_close(pp_copy_task *task)
 {
     pp_ranges_clear(&task->stored);
-    pp_holds_release(&task->hold, 1);
+    pp_node_locks_release(&task->hold, 1);
     (void)parapet_array_close(&task->source);
     pp_array_free(task->target);
     pp_free(task->plan);
@@ -143,7 +144,7 @@ parapet_status pp_copy_task_look(pp_copy_task *task)
             status = pp_array_check_stored_shards(task->source, &task->stored);
         stored = pp_ranges_number_count(&task->stored);
     }
-    status = pp_comm_agree_least(pp_copy_task_comm(task), "listing the source", status, &stored);
+    status = pp_comm_agree_min(pp_copy_task_comm(task), "listing the source", status, &stored);
     task->is_sparse = status == PARAPET_OK && pp_is_sparse(possible, stored);
     if (!task->is_sparse)
         pp_ranges_clear(&task->stored);

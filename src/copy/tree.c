@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "array/ancestors.h"
-#include "array/around.h"
 #include "array/children.h"
 #include "array/group.h"
 #include "array/mark.h"
 #include "array/node.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/reconsolidate.h"
+#include "array/store_queries.h"
 #include "base/list.h"
+#include "change/registry.h"
 #include "codec/crc32c.h"
+#include "copy/child_listing.h"
 #include "copy/copy.h"
-#include "copy/listing.h"
 #include "copy/selection.h"
 
 /* ---- Groups ---- */
@@ -35,7 +36,7 @@ typedef struct tree_walk {
     size_t root_bytes; /* of paths in the source, before what is below the group that is copied */
     bool is_whole;     /* a group on the way was named, or none is */
     bool is_found;     /* searching */
-    pp_copy_finished tree;
+    pp_copy_tree_log tree;
     pp_copy_progress *progress;
     pp_copy_totals *totals;
     pp_failure unconsolidated; /* a group of which everything is copied */
@@ -150,11 +151,11 @@ static parapet_status keep_consolidated(tree_walk *walk, const parapet_group *gr
     if (pp_comm_rank(comm) == 0)
         status = pp_copy_consolidated_is_there(walk->request->source, group, source, &is_there);
     is_absent = pp_comm_rank(comm) == 0 && is_there ? 0 : 1;
-    if ((status = pp_comm_agree_least(comm, "copying a group", status, &is_absent)) != PARAPET_OK || is_absent)
+    if ((status = pp_comm_agree_min(comm, "copying a group", status, &is_absent)) != PARAPET_OK || is_absent)
         return status;
     if ((status = pp_group_consolidate_at(store, target)) == PARAPET_OK || pp_comm_is_lost(comm))
         return status;
-    pp_failure_take(&walk->unconsolidated, pp_around_fail(status, "the copy is complete", target));
+    pp_failure_take(&walk->unconsolidated, pp_reconsolidate_fail(status, "the copy is complete", target));
     return PARAPET_OK;
 }
 
@@ -201,7 +202,7 @@ static parapet_status note_old(tree_walk *walk, const char *target)
     parapet_store *store = walk->request->target;
     pp_comm *comm = pp_store_comm(store);
     return pp_comm_agree(comm, "preparing a copy",
-                         pp_comm_rank(comm) == 0 ? pp_copy_finished_add_old(&walk->tree, store, target) : PARAPET_OK);
+                         pp_comm_rank(comm) == 0 ? pp_copy_tree_log_add_old(&walk->tree, store, target) : PARAPET_OK);
 }
 
 #define SHAPES_FIRST 64
@@ -318,17 +319,16 @@ static parapet_status begin_tree(tree_walk *walk, const char *target)
     const parapet_copy_request *request = walk->request;
     parapet_status status = pp_store_check_writable(request->target);
     walk->tree.store = pp_store_backend(request->target);
-    if (status != PARAPET_OK ||
-        (status = pp_path_join(target, "__parapet/copy/finished", &walk->tree.key)) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_own_key(target, PP_OWN_COPY_TREE_LOG, &walk->tree.key)) != PARAPET_OK)
         return status;
-    return pp_comm_rank(pp_store_comm(request->target)) == 0 ? pp_copy_finished_open(&walk->tree, request, target)
+    return pp_comm_rank(pp_store_comm(request->target)) == 0 ? pp_copy_tree_log_open(&walk->tree, request, target)
                                                              : PARAPET_OK;
 }
 
 static parapet_status end_tree(const tree_walk *walk, const char *target)
 {
     parapet_status status = pp_node_remove_own(walk->request->target, target);
-    return status == PARAPET_OK ? pp_store_settle(walk->tree.store) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(walk->tree.store) : status;
 }
 
 static parapet_status find_ends(const parapet_copy_request *request, tree_ends *ends)
@@ -377,17 +377,17 @@ static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
 {
     parapet_store *store = walk->request->target;
-    pp_hold hold = {0};
-    pp_hold_wish wish = {.store = store,
-                         .paths = (const char *const *)&ends->target,
-                         .count = 1,
-                         .mode = PP_LOCK_EXCLUSIVE,
-                         .purpose = "copying",
-                         .is_for_all = true};
+    pp_node_lock hold = {0};
+    pp_node_lock_wish wish = {.store = store,
+                              .paths = (const char *const *)&ends->target,
+                              .count = 1,
+                              .mode = PP_LOCK_EXCLUSIVE,
+                              .purpose = "copying",
+                              .is_for_all = true};
     parapet_status status = pp_comm_agree(pp_store_comm(store), "preparing a copy", pp_store_check_writable(store));
-    if (status == PARAPET_OK && (status = pp_holds_take_together(&hold, &wish)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_node_locks_take_collectively(&hold, &wish)) == PARAPET_OK)
         status = copy_held(walk, ends);
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     return status;
 }
 
@@ -424,7 +424,7 @@ static parapet_status walk_tree(tree_walk *walk)
     if (status == PARAPET_OK)
         status = pp_failure_put(&walk->unconsolidated);
     pp_list_clear(&walk->shapes);
-    pp_copy_finished_clear(&walk->tree);
+    pp_copy_tree_log_clear(&walk->tree);
     pp_selection_clear(&selection);
     pp_free(ends.source);
     pp_free(ends.target);

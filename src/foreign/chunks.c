@@ -1,3 +1,22 @@
+/* chunks.c - the table of the chunks of a foreign array: how it is checked, and how chunks are decoded that
+ * readers of Zarr could not decode.
+ *
+ * Readers of Zarr expect all chunks to have the same codecs, and to hold all that they show. HDF5 lets a chunk
+ * be stored without some of its filters, and netCDF-4 shows fill values where a chunk may hold others. If any
+ * chunk is of that kind, chunks of the whole array are decoded here, and its document says `bytes` alone
+ * (take_filters). All others are read where they lie.
+ *
+ * Invariants:
+ *
+ *  1. The list ascends by index (pp_foreign_chunks_add), so it is searched by halving, and no chunk is in it
+ *     twice.
+ *  2. The table comes from another program, and is not trusted: every index is inside the grid, every place
+ *     inside the file, and every filter that a chunk lacks is one of the array, before the first chunk is read
+ *     (pp_foreign_chunks_finish).
+ *  3. Decoding takes memory that no budget counts, so chunks that need it are at most MOST_DECODED_BYTES.
+ *
+ * HDF5 and netCDF-4: docs/guide/files.md; the option no_helper refuses them. docs/design/foreign.md, "Tables as
+ * text" and "HDF5", says why a program of its own makes the table. */
 #include "foreign/chunks.h"
 
 #include <inttypes.h>
@@ -7,7 +26,7 @@
 #include "codec/traits.h"
 #include "zarr/texts.h"
 
-/* A chunk that is decoded here is not counted by anybody's budget. */
+/* Of a chunk that is decoded here, whose memory no budget counts. */
 #define MOST_DECODED_BYTES ((size_t)256 << 20)
 
 void pp_foreign_chunks_clear(pp_foreign_chunks *chunks)

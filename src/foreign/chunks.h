@@ -19,8 +19,7 @@ typedef struct pp_foreign_chunks {
     uint64_t stored_bytes;
     pp_foreign_beyond beyond; /* whose extents the caller sets */
     /* Where some chunks lack filters, or have something else beyond the end of the array, readers see all chunks
-     * decoded.
-     */
+     * decoded. */
     bool is_decoded;
     size_t chunk_bytes; /* of a decoded chunk */
     pp_chain_spec filters;

@@ -409,7 +409,7 @@ static void add_fill_value(attribute_list *list, const pp_array_document *docume
 }
 
 /* Without _FillValue, who reads the file again takes zero. */
-static void settle_fill(attribute_list *list, const pp_array_document *document)
+static void sync_fill(attribute_list *list, const pp_array_document *document)
 {
     bool has_attribute = pp_json_has(document->attributes, "_FillValue");
     if (!document->is_fill_defined || (has_attribute && !overrules_attribute(list->array)))
@@ -426,7 +426,7 @@ static parapet_status collect_attributes(attribute_list *list, pp_json *attribut
     const pp_array_document *document = list->array != NULL ? list->array->document : NULL;
     parapet_status status = attributes != NULL ? pp_json_each(attributes, add_attribute, list) : PARAPET_OK;
     if (document != NULL)
-        settle_fill(list, document);
+        sync_fill(list, document);
     list->is_behind_fill = true;
     if (status == PARAPET_OK && attributes != NULL)
         status = pp_json_each(attributes, add_attribute, list);

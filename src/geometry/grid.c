@@ -51,15 +51,6 @@ static parapet_status check_products(const pp_grid *grid, size_t element_bytes)
     return multiply(grid->ndim, grid->cells, 1, "the array has more chunks or shards");
 }
 
-static int64_t product_of(int ndim, const int64_t *factors)
-{
-    int64_t product = 1;
-    int d;
-    for (d = 0; d < ndim; d++)
-        product *= factors[d];
-    return product;
-}
-
 parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const int64_t *cell_shape,
                             size_t element_bytes)
 {
@@ -74,7 +65,7 @@ parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const
             return status;
     grid->cell_count = 0;
     if ((status = check_products(grid, element_bytes)) == PARAPET_OK)
-        grid->cell_count = product_of(ndim, grid->cells);
+        grid->cell_count = pp_product(ndim, grid->cells);
     return status;
 }
 
@@ -135,5 +126,5 @@ void pp_grid_cells_of_box(const pp_grid *grid, const pp_box *elements, pp_box *c
 
 int64_t pp_grid_cell_elements(const pp_grid *grid)
 {
-    return product_of(grid->ndim, grid->cell_shape);
+    return pp_product(grid->ndim, grid->cell_shape);
 }

@@ -371,7 +371,8 @@ static int64_t position_of(const pp_tiling *tiling, const pp_pick *pick, range_a
     return pick->index / pp_tiling_chunk_elements(tiling) % tiling->chunks.cell_count;
 }
 
-/* Of a list that ascends, no more than are wanted. */
+/* Counts the picks of a range in buckets of this many shards or chunks. A list that ascends is walked only
+ * until there are more than most_picks. */
 static void count_buckets(const pp_indices *indices, const pp_shard_range *range, range_axis axis, int64_t width,
                           int64_t most_picks, int64_t *counts)
 {

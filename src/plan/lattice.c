@@ -91,15 +91,6 @@ static bool is_better(const verdict *a, const verdict *b)
     return a->beyond == 1 && a->whole != b->whole ? a->whole < b->whole : a->sum < b->sum;
 }
 
-static int64_t count_cells(int ndim, const int64_t *extents)
-{
-    int64_t count = 1;
-    int d;
-    for (d = 0; d < ndim; d++)
-        count *= extents[d];
-    return count;
-}
-
 /* Of what was counted last. The load of servers depends on where the array begins, so a few beginnings are tried. */
 static pp_server_load load_of_servers(search *by)
 {
@@ -136,7 +127,7 @@ static void judge(search *by, const int64_t *multipliers)
     int64_t extents[PARAPET_MAX_NDIM];
     int shape;
     for (shape = 0; pp_lattice_shape(shape, by->ndim, by->cells, extents); shape++) {
-        int64_t count = count_cells(by->ndim, extents), most = count_shape(by, extents, multipliers);
+        int64_t count = pp_product(by->ndim, extents), most = count_shape(by, extents, multipliers);
         double over = (double)most / pp_lattice_limit(count, by->turn_count);
         own.whole = shape == WHOLE ? (double)most : own.whole;
         if (by->turns == NULL)

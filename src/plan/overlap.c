@@ -208,11 +208,11 @@ static size_t largest_group(const pp_worklist *list)
 
 static void search_groups(const pp_worklist *list, const pp_claim_set *plan, overlap_search *search)
 {
-    bool is_apart = true;
+    bool is_detached = true;
     size_t first, end;
-    for (first = 0; first < list->count && is_apart; first = end) {
+    for (first = 0; first < list->count && is_detached; first = end) {
         end = pp_worklist_group_end(list, first);
-        is_apart = end - first == 1 || is_group_apart(list, plan, first, end, search);
+        is_detached = end - first == 1 || is_group_apart(list, plan, first, end, search);
     }
 }
 

@@ -2,8 +2,8 @@
 
 int64_t pp_surplus_to_give(const pp_surplus *surplus)
 {
-    double giver = surplus->giver_speed > 0 ? surplus->giver_speed : surplus->taker_speed;
-    double taker = surplus->taker_speed > 0 ? surplus->taker_speed : giver;
+    double giver = surplus->giver_speed > 0 ? surplus->giver_speed : surplus->thief_speed;
+    double taker = surplus->thief_speed > 0 ? surplus->thief_speed : giver;
     double all = (double)surplus->left + surplus->open, share = giver > 0 ? taker / (giver + taker) : 0.5;
     double even = all * share;
     int64_t count = even < (double)surplus->left ? (int64_t)even : surplus->left;

@@ -9,7 +9,7 @@ typedef struct pp_surplus {
     int64_t left;       /* shards that nobody has begun */
     double open;        /* shards under way */
     double giver_speed; /* shards per second; 0: not known, and so taken to be that of the other one */
-    double taker_speed;
+    double thief_speed;
 } pp_surplus;
 
 /* 0: the giver ends sooner if it does all of it alone. */

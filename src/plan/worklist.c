@@ -227,7 +227,7 @@ parapet_status pp_worklist_build_listed(pp_worklist *list, const int64_t *shards
 }
 
 /* Counts the shards that picks touch, and lists them when work is not NULL. */
-static size_t list_picked(const pp_picked *picked, pp_work *work)
+static size_t list_points(const pp_point_claims *picked, pp_work *work)
 {
     int64_t elements = pp_tiling_shard_elements(picked->tiling), chunk = pp_tiling_chunk_elements(picked->tiling);
     size_t i, end, count = 0;
@@ -243,11 +243,11 @@ static size_t list_picked(const pp_picked *picked, pp_work *work)
     return count;
 }
 
-parapet_status pp_worklist_build_picked(pp_worklist *list, const pp_picked *picked, pp_budget *budget)
+parapet_status pp_worklist_build_points(pp_worklist *list, const pp_point_claims *picked, pp_budget *budget)
 {
-    parapet_status status = reserve_work(list, list_picked(picked, NULL), budget);
+    parapet_status status = reserve_work(list, list_points(picked, NULL), budget);
     if (status == PARAPET_OK)
-        (void)list_picked(picked, list->work);
+        (void)list_points(picked, list->work);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #define PARAPET_PLAN_WORKLIST_H
 
 #include "plan/claims.h"
-#include "plan/picked.h"
+#include "plan/point_claims.h"
 
 /* One claim meets one shard. */
 typedef struct pp_work {
@@ -49,7 +49,7 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
 parapet_status pp_worklist_build_listed(pp_worklist *list, const int64_t *shards, size_t count, pp_budget *budget);
 
 /* The shards that picks touch, with one record each, whose claim is all the picks of the shard. */
-parapet_status pp_worklist_build_picked(pp_worklist *list, const pp_picked *picked, pp_budget *budget);
+parapet_status pp_worklist_build_points(pp_worklist *list, const pp_point_claims *picked, pp_budget *budget);
 void pp_worklist_clear(pp_worklist *list);
 
 /* The end of the group of the same target and shard that starts at first; the start of the one before end; the end of

@@ -94,7 +94,7 @@ static bool weigh_groups(pp_rechunk_search *search)
     return true;
 }
 
-bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass)
+bool pp_rechunk_search_cooperative(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass)
 {
     pp_rechunk_search search = {.aim = aim, .ends = ends, .weigh = weigh_groups, .variant_count = GROUPS_MOST / 4};
     int d;
@@ -109,11 +109,11 @@ bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends
     return true;
 }
 
-bool pp_rechunk_propose_together(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
+bool pp_rechunk_propose_cooperative(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
     pp_rechunk_ends ends = {.source = aim->problem->source, .target = aim->problem->target};
     (void)parts;
     route->pass_count = 1;
     return aim->problem->force_reading != PARAPET_READING_RUNS &&
-           pp_rechunk_search_together(aim, &ends, &route->passes[0]);
+           pp_rechunk_search_cooperative(aim, &ends, &route->passes[0]);
 }

@@ -1,6 +1,9 @@
 /* count.c - what a pass reads and writes, counted. */
 #include "rechunk/count.h"
 
+/* Templates in a cell, from which on it pays to look whether they can be counted without a walk. */
+enum { MANY = 4 };
+
 /* Along one dimension, summed over its templates. */
 typedef struct axis_tally {
     const pp_rechunk_axis *axis;
@@ -125,9 +128,20 @@ static void add_slice(void *context, const pp_rechunk_slice *slice)
     tally->most = pp_max_i64(tally->most, cells);
 }
 
+/* Whether templates are many in a cell, and none lies in two: then nothing has to be walked through. A document may
+ * say that a shard has 2^29 chunks of one element, of which a template is one. */
+static bool lie_within_cells(const pp_rechunk_axis *axis)
+{
+    int64_t template_extent = axis->template_extent;
+    return axis->cell / MANY >= template_extent && axis->cell % template_extent == 0 &&
+           axis->work_unit % template_extent == 0 && axis->phase % template_extent == 0;
+}
+
 static axis_tally tally_of(const pp_rechunk_axis *axis)
 {
     axis_tally tally = {.axis = axis};
+    if (lie_within_cells(axis))
+        return (axis_tally){.pairs = pp_divide_up(axis->extent, axis->template_extent), .most = axis->extent > 0};
     pp_rechunk_axis_walk(axis, add_slice, &tally);
     tally.axis = NULL;
     return tally;
@@ -165,6 +179,11 @@ static int64_t count_union(const pp_rechunk_axis *axis, const work_unit_group *g
 static int64_t count_group(const pp_rechunk_axis *axis, const work_unit_group *group)
 {
     int64_t offset, cells = 0, longest = pp_min_i64(axis->work_unit, group->count);
+    if (group->count <= axis->cell - group->phase) /* all of the group is in one cell, at each step */
+        return pp_divide_up(longest, axis->template_extent);
+    if (axis->template_extent % axis->cell == 0 && axis->work_unit % axis->cell == 0 &&
+        group->phase % axis->cell == 0)
+        return pp_divide_up(group->count, axis->cell); /* no cell is in two templates */
     for (offset = 0; offset < longest; offset += pp_min_i64(axis->template_extent, longest - offset))
         cells += count_union(axis, group, offset);
     return cells;

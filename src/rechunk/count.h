@@ -62,8 +62,8 @@ void pp_rechunk_set_work_unit(int ndim, const int64_t *shape, pp_rechunk_pass *p
  * reads_runs is then ignored. A source without shards has no index to read. */
 void pp_rechunk_count(int ndim, const int64_t *shape, int ranks, pp_rechunk_pass *pass);
 
-/* open_chunks.c: the largest number of target chunks that are open at once when the source chunks of a template are
- * visited in pass->order. A chunk opens with the visit of the first source chunk that has some of it, and closes
+/* count_open_chunks.c: the largest number of target chunks that are open at once when the source chunks of a template
+ * are visited in pass->order. A chunk opens with the visit of the first source chunk that has some of it, and closes
  * after the last. Exact, unless the search for the worst place is cut short: after a million places, with more than
  * 4096 combinations of lengths that templates have along the dimensions (which takes at least eight dimensions), or
  * without memory for the search. Then it is an upper bound. */
@@ -72,13 +72,14 @@ int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_
 /* A line of the cache. */
 #define PP_RECHUNK_LINE_BYTES 64
 
-/* memory.c: the most source chunks that an item may have. Several, if each has less than a line of the cache of the
- * target's fastest dimension, in which its own elements do not lie together: as many as fill a line. They are visited
- * one after the other and have elements of the same target chunks, so what is open is the same as one by one. */
+/* pass_memory.c: the most source chunks that an item may have. Several, if each has less than a line of the cache of
+ * the target's fastest dimension, in which its own elements do not lie together: as many as fill a line. They are
+ * visited one after the other and have elements of the same target chunks, so what is open is the same as one by one.
+ */
 int64_t pp_rechunk_item_chunks_most(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass);
 
-/* memory.c: sizes pass->memory: the smallest that works, then, as far as limit_bytes allows, more items and chunk
- * buffers for overlap, larger items, and larger write buffers. False: even the smallest does not fit;
+/* pass_memory.c: sizes pass->memory: the smallest that works, then, as far as limit_bytes allows, more items and
+ * chunk buffers for overlap, larger items, and larger write buffers. False: even the smallest does not fit;
  * memory.memory_bytes is then the smallest. The larger the limit, the larger memory_bytes. */
 bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_bytes, pp_rechunk_pass *pass);
 

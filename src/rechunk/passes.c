@@ -58,14 +58,14 @@ bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *end
     bool must_run = may_run && problem->force_reading == PARAPET_READING_RUNS;
     pp_rechunk_pass other;
     if (problem->force_cooperation == PARAPET_COOPERATION_TOGETHER)
-        return pp_rechunk_search_together(aim, ends, pass);
+        return pp_rechunk_search_cooperative(aim, ends, pass);
     found = !must_run && pp_rechunk_search_alone(aim, ends, false, pass);
     if (may_run && pp_rechunk_search_alone(aim, ends, true, &other) &&
         (!found || pp_rechunk_pass_is_better(aim, &other, pass))) {
         *pass = other;
         found = true;
     }
-    if (!must_run && (!found || is_wasteful(problem, pass)) && pp_rechunk_search_together(aim, ends, &other) &&
+    if (!must_run && (!found || is_wasteful(problem, pass)) && pp_rechunk_search_cooperative(aim, ends, &other) &&
         (!found || pp_rechunk_pass_is_better(aim, &other, pass))) {
         *pass = other;
         found = true;

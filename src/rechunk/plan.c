@@ -17,7 +17,7 @@
 static const pp_rechunk_strategy strategies[] = {
     {"of whole chunks", 1, true, pp_rechunk_propose_chunks},
     {"of runs", 1, true, pp_rechunk_propose_runs},
-    {"in which ranks read together", 1, true, pp_rechunk_propose_together},
+    {"in which ranks read together", 1, true, pp_rechunk_propose_cooperative},
     {"by the geometric mean", 2, false, pp_rechunk_propose_means},
     {"with rounded chunks", 2, false, pp_rechunk_propose_rounded},
     {"with shaped chunks", 2, false, pp_rechunk_propose_shaped},
@@ -106,7 +106,7 @@ static void offer(pp_rechunk_plan *plan, const char *how, const pp_rechunk_route
         plan->passes[i] = route->passes[i];
 }
 
-/* The route of least memory, with as much more as there is. */
+/* Also offers the route that needs the least memory, weighed again with all the memory that there is. */
 static void offer_least(const pp_rechunk_aim *aim, pp_rechunk_plan *plan, pp_rechunk_route *least, int *chosen)
 {
     int i;
@@ -185,7 +185,7 @@ static parapet_status choose(const pp_rechunk_problem *problem, pp_rechunk_route
     return PARAPET_OK;
 }
 
-/* Nobody could store all of so long an array between two passes, nor wait for all ways to do so to be weighed. */
+/* An array that long cannot be stored between two passes, and to weigh all ways to do so would take too long. */
 static bool is_vast(const pp_rechunk_problem *problem)
 {
     int d;

@@ -1,4 +1,25 @@
-/* search.c - the search for a template, the same for all ways. */
+/* search.c - the search for a template, the same for ranks that read alone and for ranks that read together.
+ *
+ *     weigh_grid     combinations of extents, evenly spread, from large to small; if these are all, that is it
+ *     weigh_block    the template that the paper's bounds recommend, made smaller until it fits
+ *     improve        from the best so far: every extent of a dimension, alone and with each other dimension as
+ *                    large as fits, until nothing is better
+ *
+ * Invariants:
+ *
+ *  1. Effort is counted, never timed. The same problem has the same plan on every rank, and when a copy is
+ *     resumed: then the plan is made anew, and its digest compared.
+ *  2. Passes with different templates or orders never compare as equal (pp_rechunk_pass_is_better), so that it
+ *     does not matter which of two was weighed first.
+ *  3. A trial is given up by bounds only if it could not have won: bound_counts never counts more than there
+ *     is, and is_hopeless assumes all the memory that a pass can use.
+ *  4. Whatever is taken was counted, and fits. Bounds, and the assumption that memory grows with the extent
+ *     (weigh_border), only decide what is looked at.
+ *
+ * The options memory limit, unit_bytes, passes, reading and cooperation: docs/guide/copying.md. Krishnamoorthy
+ * et al. start from a template that just fits and descend steepest (Figure 2); block_search.c does so with
+ * their bounds. Here the counts are exact and the order of dimensions is open (docs/design/papers.md, 1, note
+ * d; docs/design/copy.md, "What differs from the paper"). */
 #include <string.h>
 
 #include "base/checked.h"
@@ -9,15 +30,17 @@
 /* Files of an intermediate: enough for all ranks to have work of equal size, and not many more. */
 #define FILES_PER_RANK 4
 #define FILES_LEAST 8
-/* An index may take so much of the memory. */
+/* An index may take this part of the memory: one sixteenth. */
 #define INDEX_SHARE 16
 #define INDEX_ENTRY_BYTES 16
-/* Templates that lie differently in the grid, walked through in the time in which the rest is done. */
+/* To walk through this many templates that lie differently in the grid costs as much as all the rest of a
+ * trial. */
 #define SLICES_PER_COST 100
-/* What ranks read together, and what is open, takes so much longer to count. */
+/* How many times as long it takes to count what ranks read together, and what is open. */
 #define SLICES_TOGETHER 4
 #define SLICES_PER_PLACE 8
-/* A search that would go on is stopped at so many times the effort that is meant. */
+/* A search is stopped at this many times the effort that it is given: during weigh_grid and weigh_block, and in
+ * all. */
 #define EFFORT_GRID 8
 #define EFFORT_WHOLE 16
 
@@ -66,8 +89,8 @@ bool pp_rechunk_pass_is_better(const pp_rechunk_aim *aim, const pp_rechunk_pass 
     return compare_extents(aim->problem->ndim, pass, than) < 0;
 }
 
-/* How many of the templates along a dimension a shard has: so many that there are no more than files_most shards,
- * with `others` along the other dimensions, but no more than times_most. */
+/* How many templates along a dimension one shard has: as few as leave at most files_most shards, where there
+ * are `others` along the other dimensions; but at most times_most. */
 static int64_t shard_templates(int64_t templates, int64_t others, int64_t files_most, int64_t times_most)
 {
     int64_t files = pp_max_i64(1, files_most / pp_max_i64(1, others));
@@ -158,9 +181,10 @@ static int64_t count_slices(const pp_rechunk_problem *problem, const pp_rechunk_
     for (d = 0; d < problem->ndim; d++) {
         templates = pp_divide_up(problem->shape[d], trial->template_shape[d]);
         cell = trial->source.shard[d];
-        slices += trial->cooperates
-                      ? templates * SLICES_TOGETHER
-                      : pp_min_i64(templates, cell / pp_greatest_common_divisor(cell, trial->template_shape[d]));
+        slices = pp_add_saturating(
+            slices, trial->cooperates
+                        ? pp_multiply_saturating(templates, SLICES_TOGETHER)
+                        : pp_min_i64(templates, cell / pp_greatest_common_divisor(cell, trial->template_shape[d])));
     }
     return slices;
 }
@@ -190,8 +214,8 @@ void pp_rechunk_search_set_shard(pp_rechunk_search *search)
         grow_shard(search->aim, &search->trial);
 }
 
-/* Most trials are slow: they are told by ever better counts, and what they hold open, which takes longest to find
- * out, is only looked at for the rest. */
+/* Most trials are slow passes. Ever better counts show that, cheapest first; what a pass holds open takes
+ * longest to find out, and is counted only for those that are left. */
 static bool try_shard(pp_rechunk_search *search)
 {
     const pp_rechunk_problem *problem = search->aim->problem;
@@ -207,7 +231,8 @@ static bool try_shard(pp_rechunk_search *search)
     pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, trial);
     if (is_hopeless(search, trial))
         return true;
-    search->spent += (int64_t)3 * problem->ndim + (slices + count_places(problem, trial)) / SLICES_PER_COST;
+    search->spent +=
+        (int64_t)3 * problem->ndim + pp_add_saturating(slices, count_places(problem, trial)) / SLICES_PER_COST;
     if (!size_and_time(search->aim, trial))
         return false;
     if (!search->has_best || pp_rechunk_pass_is_better(search->aim, trial, &search->best))

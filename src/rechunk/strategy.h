@@ -37,7 +37,7 @@ typedef struct pp_rechunk_strategy {
 
 bool pp_rechunk_propose_chunks(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 bool pp_rechunk_propose_runs(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
-bool pp_rechunk_propose_together(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_cooperative(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 bool pp_rechunk_propose_means(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 bool pp_rechunk_propose_rounded(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 bool pp_rechunk_propose_shaped(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
@@ -53,7 +53,7 @@ typedef struct pp_rechunk_ends {
  * which all ranks read together. False: nothing fits. */
 bool pp_rechunk_search_alone(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, bool reads_runs,
                              pp_rechunk_pass *pass);
-bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
+bool pp_rechunk_search_cooperative(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
 
 /* The best of these that the problem allows. */
 bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);

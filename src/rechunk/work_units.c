@@ -12,16 +12,6 @@ static void position_of(int ndim, const int64_t *counts, int64_t number, int64_t
     }
 }
 
-static int64_t product_of(int ndim, const int64_t *factors)
-{
-    int64_t product = 1;
-    int d;
-    /* Work units and templates have elements of their own, and those of an array can be counted. */
-    for (d = 0; d < ndim; d++)
-        product *= factors[d];
-    return product;
-}
-
 static void count_work_units(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t *counts)
 {
     int d;
@@ -40,7 +30,7 @@ int64_t pp_rechunk_work_unit_count(int ndim, const int64_t *shape, const pp_rech
 {
     int64_t counts[PARAPET_MAX_NDIM];
     count_work_units(ndim, shape, pass, counts);
-    return product_of(ndim, counts);
+    return pp_product(ndim, counts);
 }
 
 void pp_rechunk_work_unit_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,
@@ -64,7 +54,7 @@ int64_t pp_rechunk_work_unit_template_count(int ndim, const int64_t *shape, cons
     pp_box box;
     pp_rechunk_work_unit_box(ndim, shape, pass, work_unit, &box);
     count_templates(&box, pass, counts);
-    return product_of(ndim, counts);
+    return pp_product(ndim, counts);
 }
 
 void pp_rechunk_template_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,

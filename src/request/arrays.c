@@ -1,7 +1,7 @@
 /* arrays.c - reading and writing parts of arrays beside the program. */
 #include "array/array.h"
-#include "array/parts.h"
-#include "array/store.h"
+#include "array/part_calls.h"
+#include "array/store_queries.h"
 #include "request/part_copies.h"
 #include "request/request.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "comm/turn.h"
 
 struct parapet_request {

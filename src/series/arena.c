@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "series/series.h"
 
@@ -341,8 +341,7 @@ parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step
         pp_series_pieces_init(&arena->pieces, ndim_most(series), pp_store_budget(series->store));
     measure = measure_step(series, step);
     fits = reserve_pieces(series, &measure) == PARAPET_OK && takes_memory(series, measure.bytes);
-    if ((status = pp_comm_agree_least(pp_store_comm(series->store), "keeping a step", PARAPET_OK, &fits)) !=
-        PARAPET_OK)
+    if ((status = pp_comm_agree_min(pp_store_comm(series->store), "keeping a step", PARAPET_OK, &fits)) != PARAPET_OK)
         return status;
     if (fits) {
         arena->is_staged = false;

@@ -1,6 +1,27 @@
 /* commit.c - how steps become visible: the values of the coordinate, the documents of the arrays, and last, by
- * one rename, the document of the group. The shards are durable by then. */
-#include "array/parts.h"
+ * one rename, the document of the group.
+ *
+ *     at rest --pp_series_announce: a record in the log, perhaps "uncertain"--> announced
+ *     announced --write_list (row.c): shards, durable--> written
+ *     written --commit: coordinate, documents--> --pp_series_write_group--> at rest, with more steps
+ *     announced, written --a kill, then parapet_series_open--> at rest, with the committed steps
+ *
+ * Invariants:
+ *
+ *  1. The announcement is durable before the first shard (pp_series_intent_note), the shards before the
+ *     documents.
+ *  2. Replacing the document of the group is the commit, and makes all documents durable together with it. A
+ *     reader of a single array may see its steps a moment before.
+ *  3. Shards of a row that is open hold committed steps. If they are to be replaced, the group says "uncertain"
+ *     first, so that a crash has the uncommitted part cut off (repair_array in series_open.c).
+ *  4. After a commit that failed it is not known whether it is visible. So the next announcement says
+ *     "uncertain" (is_in_doubt).
+ *
+ * After a power cut between the rename of the group's document and the end of its flush, opening publishes
+ * documents of arrays that were lost: that breaks invariant 7 of docs/design/change.md, which is to replace
+ * this protocol. Panda's timestep of a group of arrays (docs/design/papers.md, 3);
+ * docs/guide/series-and-checkpoints.md, "What a crash can lose". */
+#include "array/part_calls.h"
 #include "array/stored_document.h"
 #include "series/series.h"
 

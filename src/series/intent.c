@@ -5,14 +5,15 @@
  *     "PPINTENT", steps before, steps after,
  *     the SHA-256 of each document to come: of the arrays, and of the coordinate behind them; CRC-32C of all this
  *
- * It lies beside the coordinate and not beside the group, because readers that list a group wonder about folders that
- * are neither arrays nor groups. When the series is closed and all is committed it goes. */
+ * It lies with the coordinate and not with the group, because some readers that list a group report folders that
+ * are neither arrays nor groups. It is removed when the series is closed and everything is committed. */
 #include <string.h>
 
 #include "array/array.h"
-#include "array/path.h"
-#include "array/store.h"
+#include "array/node_path.h"
+#include "array/store_queries.h"
 #include "base/bytes.h"
+#include "change/registry.h"
 #include "codec/crc32c.h"
 #include "series/series.h"
 
@@ -20,7 +21,7 @@ static const unsigned char magic[8] = {'P', 'P', 'I', 'N', 'T', 'E', 'N', 'T'};
 
 enum { PREFIX_BYTES = 24, SUM_BYTES = 4 };
 
-/* So many bytes of records that have come true are kept before the log begins anew. */
+/* When the log has this many bytes, and all that it announces has been done, it begins anew. */
 #define LOG_BYTES ((uint64_t)64 << 10)
 /* A log with more records than this is not one of ours. */
 #define RECORDS_MOST 4096
@@ -32,7 +33,7 @@ static size_t record_bytes(const parapet_series *series)
 
 static parapet_status intent_key(const parapet_series *series, char **key)
 {
-    return pp_path_join(pp_array_path(series->arrays[series->count]), "__parapet/intent", key);
+    return pp_own_key(pp_array_path(series->arrays[series->count]), PP_OWN_INTENT, key);
 }
 
 /* ---- Writing ---- */

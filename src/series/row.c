@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/parts.h"
-#include "array/store.h"
+#include "array/part_calls.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 #include "series/series.h"
 
@@ -64,13 +64,13 @@ static parapet_status share_out(const parapet_series *series, row_sharing *shari
     int64_t limit = (int64_t)pp_series_limit_bytes(series), largest, left;
     int64_t wanted = -1 - (int64_t)(series->arena.used_bytes / (uint64_t)limit);
     pp_comm *comm = pp_store_comm(series->store);
-    parapet_status status = pp_comm_agree_least(comm, "sharing out a row", PARAPET_OK, &wanted);
+    parapet_status status = pp_comm_agree_min(comm, "sharing out a row", PARAPET_OK, &wanted);
     sharing->shards = pp_series_count_shards(series);
     for (sharing->count = (uint64_t)-wanted; status == PARAPET_OK; sharing->count += 1 + sharing->count / 4) {
         sharing->count = pp_min_u64(sharing->count, sharing->shards);
         status = largest_share(series, sharing, &largest);
         left = limit - largest;
-        if ((status = pp_comm_agree_least(comm, "sharing out a row", status, &left)) != PARAPET_OK || left >= 0)
+        if ((status = pp_comm_agree_min(comm, "sharing out a row", status, &left)) != PARAPET_OK || left >= 0)
             return status;
         if (sharing->count == sharing->shards)
             return pp_fail(

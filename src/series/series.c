@@ -2,7 +2,7 @@
 #include "series/series.h"
 
 #include "array/array.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/checked.h"
 
 static parapet_status check_usable(const parapet_series *series)

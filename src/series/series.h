@@ -14,7 +14,7 @@
 #ifndef PARAPET_SERIES_SERIES_H
 #define PARAPET_SERIES_SERIES_H
 
-#include "array/hold.h"
+#include "array/node_lock.h"
 #include "array/rank0.h"
 #include "base/list.h"
 #include "base/sha256.h"
@@ -23,10 +23,10 @@
 #include "zarr/document.h"
 
 /* What the group's consolidated metadata say about an array, without its steps and attributes. */
-typedef struct pp_series_shown {
+typedef struct pp_series_consolidated_copy {
     bool is_sound; /* it is the document of an array */
     unsigned char structure[PP_SHA256_BYTES];
-} pp_series_shown;
+} pp_series_consolidated_copy;
 
 /* The same box of one shard in one or more consecutive steps. */
 typedef struct pp_series_piece {
@@ -69,7 +69,8 @@ struct parapet_series {
     size_t coordinate_capacity;
     int64_t steps_shown[2]; /* rank 0: the smallest and largest number of steps of an array in the group's
                                consolidated metadata */
-    pp_series_shown *shown; /* rank 0: what those say about each array and the coordinate; NULL: there are none */
+    pp_series_consolidated_copy
+        *shown; /* rank 0: what those say about each array and the coordinate; NULL: there are none */
     unsigned char group_digest[PP_SHA256_BYTES]; /* rank 0: of the document that contained them */
     pp_log *intents;                             /* rank 0: NULL: not open now */
     uint64_t intent_bytes;                       /* of its whole records */
@@ -81,12 +82,12 @@ struct parapet_series {
     int request_count; /* steps that were started, and not waited for */
     bool has_failed_request; /* the program does not know yet: nothing takes that step's place */
     pp_series_arena arena;
-    pp_hold group_hold;    /* as long as the series is open, nobody else changes the group's steps */
-    pp_hold *member_holds; /* nor any of its arrays */
+    pp_node_lock group_hold;    /* as long as the series is open, nobody else changes the group's steps */
+    pp_node_lock *member_holds; /* nor any of its arrays */
     int member_count;
 };
 
-/* ---- handle.c ---- */
+/* ---- series_handle.c ---- */
 
 /* An empty handle. Free it even after a failure. */
 parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path);
@@ -118,7 +119,7 @@ parapet_status pp_series_paths_build(const char *path, const char *const *names,
 /* Removes the open steps that ranks of an earlier run have kept. */
 parapet_status pp_series_remove_logs(const parapet_series *series);
 
-/* ---- spec.c: what is created ---- */
+/* ---- series_spec.c: what is created ---- */
 
 /* Paths and specs of the arrays, then of the coordinate. */
 typedef struct pp_series_making {
@@ -140,7 +141,7 @@ void pp_series_making_clear(pp_series_making *making);
 /* Adds everything that must be equal on all ranks to a call; the spec need not be valid. */
 void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call);
 
-/* ---- group.c: the group's document; on rank 0 alone ---- */
+/* ---- group_document.c: the group's document; on rank 0 alone ---- */
 
 /* Writes the group's document with this number of committed steps and consolidated metadata, and makes everything
  * before it durable. steps < 0: the series is not complete yet. attributes are added to those it has; NULL: none. */
@@ -153,16 +154,16 @@ parapet_status pp_series_read_group(parapet_series *series);
 /* The part of it that is in the document itself, consolidated metadata aside. */
 parapet_status pp_series_take_mark(parapet_series *series, const pp_group_document *document);
 
-/* ---- shown.c: on rank 0 alone ---- */
+/* ---- consolidated_copy.c: on rank 0 alone ---- */
 
 /* Reads steps_shown and shown. */
-parapet_status pp_series_read_shown(parapet_series *series);
+parapet_status pp_series_read_consolidated_copy(parapet_series *series);
 
 /* The same from the text of the group's document. */
-parapet_status pp_series_take_shown(parapet_series *series, const char *text, size_t bytes);
+parapet_status pp_series_take_consolidated_copy(parapet_series *series, const char *text, size_t bytes);
 
 /* Refuses a series if the document of an array differs from its copy in the group's document. */
-parapet_status pp_series_check_shown(const parapet_series *series);
+parapet_status pp_series_check_consolidated_copy(const parapet_series *series);
 
 /* Whether somebody has written the group's document since it was read. */
 bool pp_series_has_moved(const parapet_series *series);
@@ -204,14 +205,14 @@ bool pp_series_intents_lead_to(const pp_series_intents *intents, const parapet_s
  * write or to replace. */
 bool pp_series_intents_explain(const pp_series_intents *intents, const parapet_series *series, int index);
 
-/* ---- beyond.c: on rank 0 alone ---- */
+/* ---- uncommitted.c: on rank 0 alone ---- */
 
 /* Refuses a series whose number of steps was changed by anything but the series itself. cuts: an earlier run was
  * about to add steps, and the remains are to be cut off. */
-parapet_status pp_series_check_beyond(const parapet_series *series, bool *cuts);
+parapet_status pp_series_check_uncommitted(const parapet_series *series, bool *cuts);
 
 /* Counts the steps that the arrays have as committed. */
-parapet_status pp_series_adopt_beyond(parapet_series *series);
+parapet_status pp_series_adopt_uncommitted(parapet_series *series);
 
 /* ---- step.c: the parts of one step ---- */
 
@@ -265,7 +266,7 @@ bool pp_series_cutter_next(pp_series_cutter *cutter);
 /* Packs the piece. */
 void pp_series_cutter_copy(const pp_series_cutter *cutter, unsigned char *target);
 
-/* ---- pieces.c ---- */
+/* ---- step_pieces.c ---- */
 
 void pp_series_pieces_init(pp_series_pieces *pieces, int ndim_most, pp_budget *budget);
 void pp_series_pieces_clear(pp_series_pieces *pieces);

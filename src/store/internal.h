@@ -104,7 +104,7 @@ parapet_status pp_posix_act_in_staging(pp_posix_store *store, const char *path, 
  * need not be durable before pp_posix_provide_directory wants it, or something below it. */
 parapet_status pp_posix_provide_passing_directory(pp_posix_store *store, const char *path, int *directory);
 
-/* The sentence and status of a failed read of a key: only here do ENOENT and ENOTDIR mean "not there". */
+/* The error message and status of a failed read of a key: only here do ENOENT and ENOTDIR mean "not there". */
 parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key);
 
 /* The same for writing, where something that is missing or in the way is a failure of the storage. */
@@ -117,13 +117,13 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
  * change, so that this call needs no memory. Flushes early if it cannot remember more. */
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
 void pp_posix_clear_dirty(pp_posix_dirty *list);
-parapet_status pp_posix_settle(pp_store *store);
-void pp_posix_list_unsettled(pp_store *store, pp_text *prefixes);
-parapet_status pp_posix_take_unsettled(pp_store *store, const char *prefix);
-parapet_status pp_posix_settle_taken(pp_store *store);
-void pp_posix_forget_unsettled(pp_store *store);
-bool pp_posix_has_failed_settle(pp_store *store);
-void pp_posix_fail_unsettled(pp_store *store, parapet_status status);
+parapet_status pp_posix_sync_dirs(pp_store *store);
+void pp_posix_list_unsynced_dirs(pp_store *store, pp_text *prefixes);
+parapet_status pp_posix_take_unsynced_dirs(pp_store *store, const char *prefix);
+parapet_status pp_posix_sync_taken_dirs(pp_store *store);
+void pp_posix_forget_unsynced_dirs(pp_store *store);
+bool pp_posix_has_failed_sync(pp_store *store);
+void pp_posix_fail_unsynced_dirs(pp_store *store, parapet_status status);
 
 /* Notes a directory that was made and may go again; takes over the path. */
 parapet_status pp_posix_mark_passing(pp_posix_store *store, char *path);
@@ -135,12 +135,12 @@ void pp_posix_forget_passing(pp_posix_store *store, const char *path);
 parapet_status pp_posix_keep_passing(pp_posix_store *store, const char *path);
 
 /* Makes the entries of one directory durable, and everything else that is not flushed yet. */
-parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path);
+parapet_status pp_posix_sync_dir(pp_posix_store *store, const char *path);
 
 /* The file that a writer fills, below staging. */
 typedef struct pp_posix_temporary {
     pp_posix_store *store;
-    const char *key; /* for sentences; the writer's */
+    const char *key; /* for error messages; the writer's */
     char *staging;
     char *name;
     bool is_named; /* by the caller, who may look for it later */
@@ -159,7 +159,7 @@ void pp_posix_temporary_free(pp_posix_temporary *temporary);
 
 /* A file that only grows. */
 typedef struct pp_posix_stream {
-    const char *key; /* for sentences; the writer's */
+    const char *key; /* for error messages; the writer's */
     int descriptor;
     bool is_direct; /* the descriptor has O_DIRECT set */
     bool is_durable;
@@ -170,7 +170,7 @@ typedef struct pp_posix_stream {
     uint64_t written;     /* by the system, before the piece's bytes; a sync may have written those, too */
     uint64_t version;     /* once it is finished */
     pp_pool *pool;
-    pp_pool_thread *behind; /* writes the other piece, and has is_direct and written until then; NULL: nobody does */
+    pp_pool_thread *behind;    /* writes the other piece, and has is_direct and written until then; NULL: none */
     pp_failure behind_failure; /* of what was written so */
 } pp_posix_stream;
 

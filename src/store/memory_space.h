@@ -1,6 +1,6 @@
 /* memory_space.h - objects in memory, in the order of their keys, and the names under which stores share them.
  *
- * For memory.c and memory_lock.c, which hold the mutex of a space in every call that takes one, and in
+ * For memory_store.c and memory_lock.c, which hold the mutex of a space in every call that takes one, and in
  * those on growing contents. */
 #ifndef PARAPET_STORE_MEMORY_SPACE_H
 #define PARAPET_STORE_MEMORY_SPACE_H

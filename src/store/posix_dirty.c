@@ -1,3 +1,24 @@
+/* posix_dirty.c - which directories were changed and are not flushed yet.
+ *
+ *     flushed --pp_posix_mark_dirty--> dirty --pp_posix_sync_dirs, or when the list is full--> flushed, or failed
+ *     of a lock: made --pp_posix_mark_passing--> passing --pp_posix_forget_passing--> gone
+ *                                                passing --pp_posix_keep_passing--> its holder is dirty
+ *
+ * Invariants:
+ *
+ *  1. A change is noted after it was made, with memory that was taken before it (pp_posix_mark_dirty takes the
+ *     path over). So no change is left out for lack of memory.
+ *  2. A failed flush is final. Linux may have marked the lost pages clean, so that a second fsync would report
+ *     a success that is none: after the first failure no directory of this store is flushed again, and every
+ *     sync reports it (flush_all).
+ *  3. `dirty` is what this process has changed, `taken` what it flushes for others. dirty is kept until all
+ *     ranks have agreed that everything is durable (pp_posix_forget_unsynced_dirs), so that after a failure the
+ *     next call flushes it.
+ *  4. The directory of a lock that nothing stayed in is not flushed: whether it is there after a crash does not
+ *     matter.
+ *
+ * durability=leave turns all of it off. docs/design/durability.md, "A flush fails", and "The protocol" for who
+ * flushes a directory into which several ranks have renamed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -90,7 +111,7 @@ parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
     return PARAPET_OK;
 }
 
-/* The directory that holds it is what has to be flushed. */
+/* To keep a directory, the one that holds it has to be flushed. */
 static parapet_status mark_holder(pp_posix_store *store, char *path)
 {
     char *slash = strrchr(path, '/');
@@ -148,7 +169,7 @@ parapet_status pp_posix_keep_passing(pp_posix_store *store, const char *path)
     return found != NULL ? mark_holder(store, found) : PARAPET_OK;
 }
 
-parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path)
+parapet_status pp_posix_sync_dir(pp_posix_store *store, const char *path)
 {
     char *changed;
     parapet_status status;
@@ -157,10 +178,10 @@ parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path
     if ((status = pp_text_duplicate(&changed, path)) != PARAPET_OK ||
         (status = pp_posix_mark_dirty(store, changed)) != PARAPET_OK)
         return status;
-    return pp_posix_settle(&store->store);
+    return pp_posix_sync_dirs(&store->store);
 }
 
-static parapet_status settle(pp_posix_store *store, pp_posix_dirty *list)
+static parapet_status sync_dirs(pp_posix_store *store, pp_posix_dirty *list)
 {
     parapet_status status;
     (void)pthread_mutex_lock(&store->mutex);
@@ -169,15 +190,15 @@ static parapet_status settle(pp_posix_store *store, pp_posix_dirty *list)
     return status;
 }
 
-parapet_status pp_posix_settle(pp_store *base)
+parapet_status pp_posix_sync_dirs(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
-    return settle(store, &store->dirty);
+    return sync_dirs(store, &store->dirty);
 }
 
 /* ---- Dealt out ---- */
 
-void pp_posix_list_unsettled(pp_store *base, pp_text *prefixes)
+void pp_posix_list_unsynced_dirs(pp_store *base, pp_text *prefixes)
 {
     pp_posix_store *store = (pp_posix_store *)base;
     size_t i;
@@ -187,7 +208,7 @@ void pp_posix_list_unsettled(pp_store *base, pp_text *prefixes)
     (void)pthread_mutex_unlock(&store->mutex);
 }
 
-parapet_status pp_posix_take_unsettled(pp_store *base, const char *prefix)
+parapet_status pp_posix_take_unsynced_dirs(pp_store *base, const char *prefix)
 {
     pp_posix_store *store = (pp_posix_store *)base;
     char *path;
@@ -195,13 +216,13 @@ parapet_status pp_posix_take_unsettled(pp_store *base, const char *prefix)
     return status == PARAPET_OK ? mark(store, &store->taken, path) : status;
 }
 
-parapet_status pp_posix_settle_taken(pp_store *base)
+parapet_status pp_posix_sync_taken_dirs(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
-    return settle(store, &store->taken);
+    return sync_dirs(store, &store->taken);
 }
 
-void pp_posix_forget_unsettled(pp_store *base)
+void pp_posix_forget_unsynced_dirs(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
     (void)pthread_mutex_lock(&store->mutex);
@@ -209,7 +230,7 @@ void pp_posix_forget_unsettled(pp_store *base)
     (void)pthread_mutex_unlock(&store->mutex);
 }
 
-bool pp_posix_has_failed_settle(pp_store *base)
+bool pp_posix_has_failed_sync(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
     bool has_failed;
@@ -219,7 +240,7 @@ bool pp_posix_has_failed_settle(pp_store *base)
     return has_failed;
 }
 
-void pp_posix_fail_unsettled(pp_store *base, parapet_status status)
+void pp_posix_fail_unsynced_dirs(pp_store *base, parapet_status status)
 {
     pp_posix_store *store = (pp_posix_store *)base;
     (void)pthread_mutex_lock(&store->mutex);

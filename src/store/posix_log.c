@@ -53,13 +53,13 @@ static parapet_status open_file(pp_posix_store *store, const char *key, int *des
 }
 
 /* What a log says counts after a crash: it must not be lost with a directory that somebody made and never flushed. */
-static parapet_status settle_way(pp_posix_store *store, const char *key)
+static parapet_status sync_way(pp_posix_store *store, const char *key)
 {
     pp_posix_place place;
     char path[PP_MAX_KEY_BYTES];
     parapet_status status;
     pp_posix_locate(&place, key);
-    while ((status = pp_posix_settle_directory(store, place.parent)) == PARAPET_OK && place.parent[0] != '\0') {
+    while ((status = pp_posix_sync_dir(store, place.parent)) == PARAPET_OK && place.parent[0] != '\0') {
         (void)snprintf(path, sizeof path, "%s", place.parent);
         pp_posix_locate(&place, path);
     }
@@ -89,7 +89,7 @@ parapet_status pp_posix_open_log(pp_store *base, const char *key, uint64_t keep_
     if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK ||
         (status = keep_bytes > 0 ? open_file(store, key, &self->descriptor)
                                  : create_file(store, key, &self->descriptor)) != PARAPET_OK ||
-        (status = cut(self, keep_bytes)) != PARAPET_OK || (status = settle_way(store, key)) != PARAPET_OK) {
+        (status = cut(self, keep_bytes)) != PARAPET_OK || (status = sync_way(store, key)) != PARAPET_OK) {
         pp_posix_close_log(&self->log);
         return status;
     }

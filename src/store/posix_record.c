@@ -1,19 +1,35 @@
-/* posix_record.c - what is held where locks of the file system do not hold on every node: owner records, which are
- * files beside the text of the lock.
+/* posix_record.c - what is held where locks of the file system do not hold on every node: owner records, which
+ * are files next to the text of the lock.
  *
  *     __parapet/lock.long               who has LONG; lock.short likewise. Made exclusively, so there is one
  *     __parapet/lock.long.<id>          who comes after the record <id>, which lies at lock.long and is past
- *     __parapet/lock.hands.<id>         <id> lends a hand; lock.publishing.<id> likewise. There may be many
+ *     __parapet/lock.delegates.<id>     <id> is a delegate; lock.publishing.<id> likewise. There may be many
  *     __parapet/lock.new.<id>           <id>, not put in its place yet
  *
- * A record is past when its process is proved to be gone, or when the user has said that it is (takeover). It cannot
- * just be removed: between looking at it and removing it, another job may have done so, and hold what is there now.
- * So who takes over makes the one file that can follow that very record, and is the only one to succeed; sees that
- * the record still lies where it was; and puts its own in its place. A job that looks at the wrong instant finds that
- * its own record follows nothing, takes it back and looks again.
+ * A record is past when its process is proved to be gone, or when the user has said that it is (takeover). It
+ * cannot just be removed: between looking at it and removing it, another job may have done so, and hold what is
+ * there now. So a job that takes over makes the one file that can follow that very record, and is the only one
+ * to succeed; sees that the record still lies where it was; and puts its own in its place:
  *
- * Nothing is removed but what is exactly a record, is past, and could not be anything else by its name; and a new one
- * that is still empty. LONG is never shared: whoever writes holds it alone. */
+ *     lock.long: A, past                       find_last: what follows A is free
+ *     lock.long: A, past; lock.long.A: B       put, exclusively: no second job can follow A
+ *     lock.long: B                             take_place: A still lies there, so B is renamed over it
+ *
+ * A job that looks at the wrong instant finds that its own record follows nothing, takes it back and looks
+ * again.
+ *
+ * Invariants:
+ *
+ *  1. LONG and SHORT are held by the last record of the chain that begins at lock.long or lock.short, and by no
+ *     other (find_last, is_in_place). LONG is never shared: a job that writes holds it alone.
+ *  2. Only what is exactly a record, is past, and could not be anything else by its name is removed; and a new
+ *     one that is still empty (is_left).
+ *  3. Whether a record was put is decided by what lies there, not by what the system call returned: over a
+ *     network the answer may be lost (put).
+ *  4. A process that is seen to live is never overtaken. Of a process that cannot be seen from here, a record
+ *     is past only if it was made before this store was opened and the user says so (is_past).
+ *
+ * The options locks and takeover: docs/guide/jobs.md, "Where locks cannot be trusted". */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +52,7 @@
 
 static const char *const words[PP_LOCK_BYTES] = {[PP_LOCK_LONG] = "long",
                                                  [PP_LOCK_SHORT] = "short",
-                                                 [PP_LOCK_HANDS] = "hands",
+                                                 [PP_LOCK_DELEGATES] = "delegates",
                                                  [PP_LOCK_PUBLISHING] = "publishing"};
 
 typedef struct record_lock {
@@ -90,7 +106,7 @@ static finding read_open(int descriptor, pp_record *record)
     return bytes > 0 && strlen(text) == (size_t)bytes && pp_record_parse(record, text) ? FOUND_RECORD : FOUND_OTHER;
 }
 
-/* What cannot be read may be somebody's. */
+/* A file that cannot be read may be the record of a job that lives. */
 static finding look(int directory, const char *name, pp_record *record)
 {
     int descriptor = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -103,7 +119,7 @@ static finding look(int directory, const char *name, pp_record *record)
     return found;
 }
 
-/* Whoever made it is gone, or is said to be: never one that is seen to live, nor one that came after this job. */
+/* Whether the process that made it is gone, or is said to be gone by the user (4). */
 static bool is_past(const pp_posix_store *store, const pp_record *record)
 {
     pp_process_life life = pp_process_judge(&record->process);
@@ -168,9 +184,13 @@ static parapet_status fail_make(const record_lock *self, int error_number)
 static bool write_new(int descriptor, const pp_record *record)
 {
     char text[PP_RECORD_BYTES];
+    ssize_t written;
     bool is_written;
     pp_record_print(record, text);
-    is_written = write(descriptor, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(descriptor, 0444) == 0;
+    written = write(descriptor, text, strlen(text));
+    is_written = written == (ssize_t)strlen(text) && fchmod(descriptor, 0444) == 0;
+    if (written >= 0 && written < (ssize_t)strlen(text))
+        errno = ENOSPC;                          /* the next write would say so */
     return close(descriptor) == 0 && is_written; /* a network file system may tell only now */
 }
 
@@ -204,6 +224,8 @@ static parapet_status take_place(record_lock *self, int directory, pp_lock_byte 
     *is_taken = true;
     if (strcmp(before->name, first) == 0)
         return PARAPET_OK;
+    /* The record that ours follows may have gone between our look and our put. Then ours is at the end of no chain,
+     * and holds nothing, although it lies there. */
     status = find_last(self, directory, byte, &end);
     *is_taken = status == PARAPET_OK && is_own(self, byte, &end);
     if (*is_taken && renameat(directory, before->name, directory, first) != 0) {
@@ -294,6 +316,8 @@ static void let_go(record_lock *self, pp_lock_byte byte)
         name_first(name, byte);
     else
         name_with(name, words[byte], self->records[byte].id);
+    /* POSIX cannot compare and remove in one step. Another job can come in between only if its user has said that
+     * this process, which lives, was gone. */
     if (is_in_place(self, directory, byte))
         (void)unlinkat(directory, name, 0);
     (void)close(directory);
@@ -301,7 +325,7 @@ static void let_go(record_lock *self, pp_lock_byte byte)
 
 /* ---- All that lie there ---- */
 
-/* "lock.hands.0123456789abcdef" is "hands" and the digits; NULL: it is no such name. */
+/* "lock.delegates.0123456789abcdef" is "delegates" and the digits; NULL: it is no such name. */
 static const char *id_in(const char *name, const char *word)
 {
     size_t bytes = strlen(word);
@@ -317,7 +341,7 @@ typedef struct survey {
     int directory;
     pp_lock_byte byte; /* that is asked for */
     bool may_remove;
-    bool is_held;          /* by somebody else */
+    bool is_held;          /* by another job */
     char name[NAME_BYTES]; /* of one of them */
     finding found;
     pp_record record;
@@ -341,8 +365,8 @@ static bool is_left_record(const survey *all, const char *name, const pp_record 
     return false;
 }
 
-/* A new one without a word in it is of a job that was killed before it wrote, or that is about to write: that one
- * finds its file gone when it wants to put it in its place, and makes it anew. */
+/* A new one that is empty is of a job that was killed before it wrote, or of one that is about to write. That
+ * one finds its file gone when it renames it, and makes another. */
 static bool is_left(const survey *all, const char *name, finding found, const pp_record *record)
 {
     if (found == FOUND_EMPTY)
@@ -490,7 +514,7 @@ static parapet_status write_text(record_lock *self, int directory, const char *n
     return status;
 }
 
-/* Whoever has lost what he held must not write about it. */
+/* A holder that was overtaken must not write into the text of the lock, which is another holder's by now. */
 parapet_status pp_record_write_lock(pp_lock *lock, const char *text)
 {
     record_lock *self = (record_lock *)lock;

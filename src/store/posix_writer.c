@@ -145,7 +145,7 @@ parapet_status pp_posix_sync(pp_writer *writer)
     if (self->is_findable || !self->has_temporary || !self->temporary.is_named)
         return PARAPET_OK;
     if ((status = mark_holder(self)) == PARAPET_OK)
-        status = pp_posix_settle_directory(self->temporary.store, self->temporary.staging);
+        status = pp_posix_sync_dir(self->temporary.store, self->temporary.staging);
     self->is_findable = status == PARAPET_OK;
     return status;
 }

@@ -263,10 +263,10 @@ void pp_lock_close(pp_lock *lock)
         lock->store->ops->close_lock(lock);
 }
 
-parapet_status pp_store_settle(pp_store *store)
+parapet_status pp_store_sync_dirs(pp_store *store)
 {
     pp_meter_begin(store->meter);
-    return pp_meter_end(store->meter, store->ops->settle(store));
+    return pp_meter_end(store->meter, store->ops->sync_dirs(store));
 }
 
 bool pp_store_is_dealt_out(const pp_store *store)
@@ -274,38 +274,38 @@ bool pp_store_is_dealt_out(const pp_store *store)
     return store->is_dealt_out;
 }
 
-void pp_store_list_unsettled(pp_store *store, pp_text *prefixes)
+void pp_store_list_unsynced_dirs(pp_store *store, pp_text *prefixes)
 {
-    store->ops->list_unsettled(store, prefixes);
+    store->ops->list_unsynced_dirs(store, prefixes);
 }
 
-parapet_status pp_store_take_unsettled(pp_store *store, const char *prefix)
+parapet_status pp_store_take_unsynced_dirs(pp_store *store, const char *prefix)
 {
     pp_meter_begin(store->meter);
-    return pp_meter_end(store->meter, store->ops->take_unsettled(store, prefix));
+    return pp_meter_end(store->meter, store->ops->take_unsynced_dirs(store, prefix));
 }
 
-parapet_status pp_store_settle_taken(pp_store *store)
+parapet_status pp_store_sync_taken_dirs(pp_store *store)
 {
     pp_meter_begin(store->meter);
-    return pp_meter_end(store->meter, store->ops->settle_taken(store));
+    return pp_meter_end(store->meter, store->ops->sync_taken_dirs(store));
 }
 
-void pp_store_forget_unsettled(pp_store *store)
+void pp_store_forget_unsynced_dirs(pp_store *store)
 {
     if (store->is_dealt_out)
-        store->ops->forget_unsettled(store);
+        store->ops->forget_unsynced_dirs(store);
 }
 
-bool pp_store_has_failed_settle(pp_store *store)
+bool pp_store_has_failed_sync(pp_store *store)
 {
-    return store->is_dealt_out && store->ops->has_failed_settle(store);
+    return store->is_dealt_out && store->ops->has_failed_sync(store);
 }
 
-void pp_store_fail_unsettled(pp_store *store, parapet_status status)
+void pp_store_fail_unsynced_dirs(pp_store *store, parapet_status status)
 {
     if (store->is_dealt_out)
-        store->ops->fail_unsettled(store, status);
+        store->ops->fail_unsynced_dirs(store, status);
 }
 
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key)

@@ -1,7 +1,9 @@
 /* store.h - where objects are kept: named byte strings under one root.
  *
  * Knows keys and bytes, nothing of Zarr or MPI. Depends on base. An implementation is a struct of functions (posix.c,
- * memory.c, wrapper.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
+ * memory_store.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below. Tests and benchmarks have
+ * implementations of their own, each around another store: tests/harness/stores/. One field is for these alone,
+ * locks_of.
  *
  * Keys are paths such as "a/b/c/0/1": no empty, "." or ".." component, no leading or trailing slash, no control
  * character. They never lead outside the root, whatever links there are in the path.
@@ -58,7 +60,7 @@ typedef enum pp_publish_mode { PP_PUBLISH_REPLACE, PP_PUBLISH_EXCLUSIVE } pp_pub
 typedef struct pp_write_request {
     const char *key;
     const char *staging;  /* prefix for temporary names, same file system; created if needed */
-    const char *name;     /* of the temporary object below staging, to find it again; NULL: one nobody can guess, and
+    const char *name;     /* of the temporary object below staging, to find it again; NULL: a random one, and
                              staging is "a/b/__parapet/tmp", or the group whose document it is: gc looks there */
     uint64_t bound_bytes; /* upper limit of the object's length; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
@@ -67,11 +69,11 @@ typedef struct pp_write_request {
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
 
-/* The parts of a lock that can be held independently; array/hold.h says what they stand for. */
+/* The parts of a lock that can be held independently; array/node_lock.h says what they stand for. */
 typedef enum pp_lock_byte {
     PP_LOCK_LONG,
     PP_LOCK_SHORT,
-    PP_LOCK_HANDS,
+    PP_LOCK_DELEGATES,
     PP_LOCK_PUBLISHING,
     PP_LOCK_BYTES /* how many there are */
 } pp_lock_byte;
@@ -84,7 +86,7 @@ typedef enum pp_lock_mode { PP_LOCK_FREE, PP_LOCK_SHARED, PP_LOCK_EXCLUSIVE } pp
 
 /* A lock as others see it. */
 typedef struct pp_lock_view {
-    bool is_held; /* somebody holds a part of it */
+    bool is_held; /* some process holds a part of it */
     bool is_long; /* and it is LONG */
     char text[PP_LOCK_TEXT_BYTES + 1];
     char holder[PP_LOCK_HOLDER_BYTES]; /* of an owner record: "process 4711 on node12 since ..."; "": there is none */
@@ -123,11 +125,11 @@ typedef struct pp_store_ops {
     /* Makes everything appended so far durable; the writer stays usable. */
     parapet_status (*sync)(pp_writer *writer);
     /* Frees the writer and leaves its named temporary object to be resumed; bytes that were not synced may be lost.
-     * An object without a name is removed, because nobody could find it. */
+     * An object without a name is removed, because it could not be found again. */
     void (*suspend)(pp_writer *writer);
     /* Makes all bytes durable, still invisible. Releases buffers and descriptors. */
     parapet_status (*stage)(pp_writer *writer);
-    /* Makes the object visible, at once and whole. Durable after the next settle. EXCLUSIVE fails with
+    /* Makes the object visible, at once and whole. Durable after the next sync of directories. EXCLUSIVE fails with
      * PARAPET_ERR_EXISTS when the key is taken. */
     parapet_status (*publish)(pp_writer *writer, pp_publish_mode mode);
     /* Frees everything; an object that was not published never existed. */
@@ -143,8 +145,8 @@ typedef struct pp_store_ops {
 
     /* Opens the lock at a key; creates it, and the prefixes above it, if there is none. Holds nothing yet. */
     parapet_status (*open_lock)(pp_store *store, const char *key, pp_lock **lock);
-    /* Holds one byte in this mode from now on, or releases it. Never waits: PARAPET_ERR_BUSY if somebody else, in
-     * this process or in another, holds it in a mode that excludes this. */
+    /* Holds one byte in this mode from now on, or releases it. Never waits: PARAPET_ERR_BUSY if another
+     * lock, of this process or of another, holds it in a mode that excludes this. */
     parapet_status (*set_lock)(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
     /* Whether anybody else holds the byte. */
     parapet_status (*test_lock)(pp_lock *lock, pp_lock_byte byte, bool *is_held);
@@ -157,29 +159,29 @@ typedef struct pp_store_ops {
     /* Looks at the lock at a key without opening it. A lock that does not exist, or that this user may not read,
      * counts as free and without text. view is all zero. */
     parapet_status (*view_lock)(pp_store *store, const char *key, pp_lock_view *view);
-    /* Releases everything. A lock that has no text and that nobody else holds is removed, together with empty
-     * prefixes that were created for it. */
+    /* Releases everything. A lock that has no text and no other holder is removed, together with empty prefixes
+     * that were created for it. */
     void (*close_lock)(pp_lock *lock);
 
     /* Gives an object another key, in the same store, whole and at once. PARAPET_ERR_NOT_FOUND if there is none;
-     * PARAPET_ERR_EXISTS if the new key is taken. Durable after the next settle. */
+     * PARAPET_ERR_EXISTS if the new key is taken. Durable after the next sync of directories. */
     parapet_status (*move)(pp_store *store, const char *key, const char *new_key);
     /* Makes every publish, move and remove so far durable. */
-    parapet_status (*settle)(pp_store *store);
-    /* Where several processes change one store, what settle would do can be dealt out: see pp_store_is_dealt_out.
-     * NULL: it cannot, and so are the next five. Adds the prefixes that wait for the next settle to the text, each
-     * with the NUL that ends it. They keep waiting. */
-    void (*list_unsettled)(pp_store *store, pp_text *prefixes);
-    /* Another process has changed this prefix, and it is settled here, by the second of these. */
-    parapet_status (*take_unsettled)(pp_store *store, const char *prefix);
-    parapet_status (*settle_taken)(pp_store *store);
-    /* Nothing waits any more: all of it was settled, here or by others. */
-    void (*forget_unsettled)(pp_store *store);
-    /* Whether something could not be settled here, which is final. */
-    bool (*has_failed_settle)(pp_store *store);
-    /* The same has happened to another process, with this status and this thread's sentence. If something waits here,
-     * it may be that, and is not settled any more. */
-    void (*fail_unsettled)(pp_store *store, parapet_status status);
+    parapet_status (*sync_dirs)(pp_store *store);
+    /* Where several processes change one store, what sync_dirs would do can be divided among them: see
+     * pp_store_is_dealt_out. If it cannot be divided, this and the next five are NULL. This one adds the prefixes
+     * that wait for the next sync_dirs to the text, each with the NUL that ends it. They keep waiting. */
+    void (*list_unsynced_dirs)(pp_store *store, pp_text *prefixes);
+    /* The first notes a prefix that another process has changed, the second syncs all that were noted so. */
+    parapet_status (*take_unsynced_dirs)(pp_store *store, const char *prefix);
+    parapet_status (*sync_taken_dirs)(pp_store *store);
+    /* Nothing waits any more: all of it was synced, here or by others. */
+    void (*forget_unsynced_dirs)(pp_store *store);
+    /* Whether something could not be synced here, which is final. */
+    bool (*has_failed_sync)(pp_store *store);
+    /* Another process could not sync something, with this status and the error message that this thread has. What
+     * waits here may be the same, and is not synced any more. */
+    void (*fail_unsynced_dirs)(pp_store *store, parapet_status status);
     /* Removes an object. */
     parapet_status (*remove)(pp_store *store, const char *key);
     /* Removes everything below a prefix, objects and prefixes; not found is fine. */
@@ -199,9 +201,10 @@ typedef struct pp_store_ops {
 struct pp_store {
     const pp_store_ops *ops;
     uint64_t place[2];      /* stores opened at the same place have the same numbers here */
-    pp_store *locks_of;     /* the store whose locks are used, if this one only wraps another; NULL: its own */
-    struct pp_meter *meter; /* measures the calls below, listing and locks apart; NULL: nobody does */
-    bool is_dealt_out;      /* settle has something to do, and can be dealt out */
+    pp_store *locks_of;     /* the store whose locks are used, if this one only wraps another, as those of
+                               tests/harness/stores/ do; NULL: its own */
+    struct pp_meter *meter; /* measures the calls below, listing and locks apart; NULL: not measured */
+    bool is_dealt_out;      /* sync_dirs has something to do, and can be dealt out */
     bool is_in_memory;      /* of this machine: to read objects is to copy them, and waits for nothing */
 };
 
@@ -274,18 +277,18 @@ parapet_status pp_lock_read(pp_lock *lock, char text[PP_LOCK_TEXT_BYTES + 1]);
 void pp_lock_close(pp_lock *lock); /* takes NULL */
 parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 
-parapet_status pp_store_settle(pp_store *store);
+parapet_status pp_store_sync_dirs(pp_store *store);
 
-/* Whether the processes that share a store can settle it together: each says which prefixes it has changed, each of
- * those is settled by one process, and when all have succeeded, all forget. One that fails to settle remembers it,
- * and so do those for whom it did. */
+/* Whether the processes that share a store can sync its directories together: each says which prefixes it has
+ * changed, each of those is synced by one process, and when all have succeeded, all forget. One that fails to do so
+ * remembers it, and so do those for whom it did. */
 bool pp_store_is_dealt_out(const pp_store *store);
-void pp_store_list_unsettled(pp_store *store, pp_text *prefixes);
-parapet_status pp_store_take_unsettled(pp_store *store, const char *prefix);
-parapet_status pp_store_settle_taken(pp_store *store);
-void pp_store_forget_unsettled(pp_store *store);                      /* any store */
-bool pp_store_has_failed_settle(pp_store *store);                     /* any store */
-void pp_store_fail_unsettled(pp_store *store, parapet_status status); /* any store */
+void pp_store_list_unsynced_dirs(pp_store *store, pp_text *prefixes);
+parapet_status pp_store_take_unsynced_dirs(pp_store *store, const char *prefix);
+parapet_status pp_store_sync_taken_dirs(pp_store *store);
+void pp_store_forget_unsynced_dirs(pp_store *store);                      /* any store */
+bool pp_store_has_failed_sync(pp_store *store);                           /* any store */
+void pp_store_fail_unsynced_dirs(pp_store *store, parapet_status status); /* any store */
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key);
 parapet_status pp_store_remove(pp_store *store, const char *key);
 parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix);
@@ -307,7 +310,7 @@ parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *vers
 parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,
                                   pp_publish_mode mode);
 
-/* Whether a key is well formed; the sentence says what is wrong with it. */
+/* Whether a key is well formed; the error message says what is wrong with it. */
 parapet_status pp_key_check(const char *key);
 
 typedef struct pp_posix_options {
@@ -333,7 +336,7 @@ parapet_status pp_store_posix_build_around(pp_store **store, const char *path, c
                                            char **key);
 
 /* For an object of a directory that several processes write at once. Its writer has appended nothing, nor does it
- * from now on: the object has this many bytes, zero until somebody writes them, and space for them is taken at once.
+ * from now on: the object has this many bytes, zero until they are written, and space for them is taken at once.
  * The others find the temporary object at key, which is to be freed with pp_free; they must have closed it before it
  * is staged. */
 parapet_status pp_store_posix_share(pp_writer *writer, uint64_t bytes, char **key);
@@ -359,43 +362,5 @@ void pp_store_posix_use_records(pp_store *store, bool takes_over);
  * visible at publish and survives until the name is dropped. */
 parapet_status pp_store_memory_build(pp_store **store, const char *name);
 void pp_store_memory_drop(const char *name);
-
-/* What pp_store_faulty does to the operations of the store it wraps. */
-typedef struct pp_fault_plan {
-    const char *only;      /* operations of this name, such as "settle"; others are not counted; NULL: all */
-    long fail_at;          /* operation that fails, counted from 0; negative: none */
-    bool fail_forever;     /* and all after it: storage that is gone, or a crash at that instant */
-    bool fail_after;       /* the operation takes effect, and only then reports failure */
-    bool is_torn;          /* a failing append, to an object or a log, writes half of its bytes first */
-    parapet_status status; /* what failing operations return */
-    long operations;       /* out: how many there were */
-    long failures;         /* out: how many failed */
-} pp_fault_plan;
-
-/* Wraps a store (not freed with it) and fails operations as the plan says; the plan is the caller's and may be
- * changed between calls. Freeing readers and writers, suspending, closing and releasing locks never fail and are not
- * counted. */
-parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan);
-
-/* How slow a disk is. It does one thing at a time: each operation takes the latency, and then its bytes at the rate.
- * Operations of several threads at once wait for each other. */
-typedef struct pp_throttle {
-    double bytes_per_second; /* 0: no limit */
-    double latency_s;        /* of every operation, on locks too */
-} pp_throttle;
-
-/* Wraps a store (not freed with it) and makes it as slow as such a disk, which belongs to this process alone: for
- * tests and benchmarks of servers that are unequally fast. Waiting is sleeping. Over a store that is slower still,
- * operations take what they take there. */
-parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const pp_throttle *throttle);
-
-/* From now on it is this slow, for operations that have not begun; from any thread, at any time. */
-void pp_store_throttled_set(pp_store *store, const pp_throttle *throttle);
-
-/* Wraps a store (not freed with it) and drops all data: a disk that is infinitely fast, for benchmarks of what is
- * before it. Small objects (documents), logs and locks are those of the inner store. What this process has dropped it
- * cannot open again: PARAPET_ERR_UNSUPPORTED; another process, with a store of its own, does not find it. Listings
- * show what the inner store has. */
-parapet_status pp_store_null_build(pp_store **store, pp_store *inner);
 
 #endif

@@ -1,7 +1,7 @@
 #include "transfer/alone.h"
 
 #include "base/checked.h"
-#include "transfer/picked.h"
+#include "transfer/point_transfer.h"
 #include "transfer/read_planned.h"
 #include "transfer/session.h"
 
@@ -44,7 +44,7 @@ static parapet_status plan_read(alone_read *read, size_t bytes, pp_memory_plan *
 
 static parapet_status read_picks(alone_read *read, const pp_memory_plan *plan)
 {
-    pp_picked picked = {.tiling = read->indices->tiling, .data = read->indices->data};
+    pp_point_claims picked = {.tiling = read->indices->tiling, .data = read->indices->data};
     parapet_status status;
     pp_list picks;
     pp_list_init(&picks, sizeof(pp_pick), &read->alone->budget, "the list of elements");
@@ -53,7 +53,7 @@ static parapet_status read_picks(alone_read *read, const pp_memory_plan *plan)
         picked.picks = pp_list_at(&picks, 0);
         picked.count = picks.count;
         pp_picks_sort_stored(pp_list_at(&picks, 0), picks.count, picked.tiling);
-        status = pp_transfer_read_picked(&read->array, &picked, plan);
+        status = pp_transfer_read_points(&read->array, &picked, plan);
     }
     pp_list_clear(&picks);
     return status;
@@ -117,7 +117,7 @@ static void take_range(alone_read *read, int64_t pick_count)
 {
     read->pick_count = pick_count;
     read->memory.shard_count = pp_min_i64(pick_count, read->range.end - read->range.from);
-    read->beside = (size_t)pick_count * sizeof(pp_pick) + pp_picked_list_bytes(read->memory.shard_count);
+    read->beside = (size_t)pick_count * sizeof(pp_pick) + pp_point_claims_list_bytes(read->memory.shard_count);
     read->least = find_least(read);
 }
 
@@ -165,7 +165,7 @@ static void limit_range(alone_read *read)
     if (read->beside <= 2 * most)
         return;
     read->range = all;
-    most /= sizeof(pp_pick) + pp_picked_list_bytes(1);
+    most /= sizeof(pp_pick) + pp_point_claims_list_bytes(1);
     take_range(read, limit_picks(read, most));
 }
 

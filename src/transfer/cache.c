@@ -1,19 +1,41 @@
+/* cache.c - a hash table of encoded chunks, and a list of them by use: see cache.h for what counts as a hit.
+ *
+ *     none --pp_cache_put, what is written--> draft --pp_cache_publish--> of a version
+ *     none --pp_cache_put, what was read-------------------------------> of a version
+ *     of a version --pp_cache_rename--> of the version that has taken its place
+ *     any of them --drop, or give_back by the budget--> none
+ *
+ * Invariants:
+ *
+ *  1. The lock of the budget guards everything here. There is no lock of its own, because the budget calls
+ *     give_back while it holds that one, on whichever thread needs room.
+ *  2. Of a chunk there is at most one entry, of whatever version (find_any, take): a newer one takes its place.
+ *  3. The list by use and the budget's list of loans have the same order (enter, renew), so that the budget
+ *     takes back first what make_room would drop first.
+ *  4. make_room drops nothing unless dropping is enough: a chunk that cannot be kept displaces no other.
+ *  5. No server is notified of a write by others. That is safe because a version is never used for other
+ *     contents (store/store.h), and because after a failure everything of the arrays in that call is forgotten
+ *     (pp_batch_forget in array/batch.c).
+ *
+ * The option `cache_bytes`, with ownership=lasting: docs/guide/caching.md. Coloma et al. cache what a process
+ * owns from call to call, and need neither locks nor messages for it (docs/design/papers.md, 5). Why encoded
+ * chunks are kept and not elements: docs/design/collective.md, "Chunks that owners keep". */
 #include "transfer/cache.h"
 
 #include <string.h>
 
-/* One bucket for so many bytes. */
+/* There is one bucket for this many bytes. */
 #define BYTES_PER_BUCKET ((size_t)64 << 10)
 #define BUCKETS_LEAST ((size_t)64)
 #define BUCKETS_MOST ((size_t)1 << 20)
 
-struct pp_kept_chunk {
+struct pp_cached_chunk {
     pp_loan loan;    /* first, so that a loan is its chunk */
     pp_cache *cache; /* NULL: it is in none */
     pp_cache_object object;
     int64_t chunk;
-    struct pp_kept_chunk *next;          /* of the same bucket */
-    struct pp_kept_chunk *older, *newer; /* by use */
+    struct pp_cached_chunk *next;          /* of the same bucket */
+    struct pp_cached_chunk *older, *newer; /* by use */
     size_t bytes;
     unsigned char data[];
 };
@@ -22,9 +44,9 @@ struct pp_kept_chunk {
 struct pp_cache {
     pp_budget *budget;
     size_t limit_bytes, bytes;
-    pp_kept_chunk **buckets;
+    pp_cached_chunk **buckets;
     size_t bucket_count;
-    pp_kept_chunk *oldest, *newest;
+    pp_cached_chunk *oldest, *newest;
     uint64_t drafts;
 };
 
@@ -44,7 +66,7 @@ parapet_status pp_cache_build(pp_cache **cache, pp_budget *budget, size_t limit_
 
 /* ---- The lock is held ---- */
 
-static pp_kept_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t shard, int64_t chunk)
+static pp_cached_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t shard, int64_t chunk)
 {
     uint64_t mixed = (uint64_t)array * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)shard * UINT64_C(0xbf58476d1ce4e5b9) ^
                      (uint64_t)chunk * UINT64_C(0x94d049bb133111eb);
@@ -52,30 +74,30 @@ static pp_kept_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t s
 }
 
 /* Whatever is known of a chunk, of any version. */
-static pp_kept_chunk *find_any(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+static pp_cached_chunk *find_any(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 {
-    pp_kept_chunk *one = *bucket_of(cache, object->array, object->shard, chunk);
+    pp_cached_chunk *one = *bucket_of(cache, object->array, object->shard, chunk);
     while (one != NULL &&
            (one->chunk != chunk || one->object.shard != object->shard || one->object.array != object->array))
         one = one->next;
     return one;
 }
 
-static pp_kept_chunk *find(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+static pp_cached_chunk *find(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 {
-    pp_kept_chunk *one = find_any(cache, object, chunk);
+    pp_cached_chunk *one = find_any(cache, object, chunk);
     bool is_same = one != NULL && object->version != 0 && one->object.version == object->version &&
                    one->object.is_draft == object->is_draft;
     return is_same ? one : NULL;
 }
 
-static void unlink_use(pp_cache *cache, pp_kept_chunk *one)
+static void unlink_use(pp_cache *cache, pp_cached_chunk *one)
 {
     *(one->older != NULL ? &one->older->newer : &cache->oldest) = one->newer;
     *(one->newer != NULL ? &one->newer->older : &cache->newest) = one->older;
 }
 
-static void link_use(pp_cache *cache, pp_kept_chunk *one)
+static void link_use(pp_cache *cache, pp_cached_chunk *one)
 {
     one->older = cache->newest;
     one->newer = NULL;
@@ -83,10 +105,10 @@ static void link_use(pp_cache *cache, pp_kept_chunk *one)
     cache->newest = one;
 }
 
-static void remove_chunk(pp_kept_chunk *one)
+static void remove_chunk(pp_cached_chunk *one)
 {
     pp_cache *cache = one->cache;
-    pp_kept_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
+    pp_cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
     while (*place != one)
         place = &(*place)->next;
     *place = one->next;
@@ -97,17 +119,17 @@ static void remove_chunk(pp_kept_chunk *one)
 
 static void give_back(pp_loan *loan)
 {
-    remove_chunk((pp_kept_chunk *)(void *)loan);
+    remove_chunk((pp_cached_chunk *)(void *)loan);
 }
 
-static void drop(pp_kept_chunk *one)
+static void drop(pp_cached_chunk *one)
 {
     pp_budget_withdraw(one->cache->budget, &one->loan);
     remove_chunk(one);
 }
 
-/* It was used: whatever has to give way does so before it. */
-static void renew(pp_kept_chunk *one)
+/* The chunk was used: now all others give way before it. */
+static void renew(pp_cached_chunk *one)
 {
     pp_cache *cache = one->cache;
     pp_budget_withdraw(cache->budget, &one->loan);
@@ -116,7 +138,7 @@ static void renew(pp_kept_chunk *one)
     link_use(cache, one);
 }
 
-/* Room for this much more; false: even without all others there is none, and they stay. */
+/* Makes room for this much more; false: dropping all chunks would not be enough, and they stay. */
 static bool make_room(pp_cache *cache, size_t bytes)
 {
     if (bytes > cache->limit_bytes || !pp_budget_has_room(cache->budget, bytes, cache->bytes))
@@ -127,9 +149,9 @@ static bool make_room(pp_cache *cache, size_t bytes)
 }
 
 /* There is room. */
-static void enter(pp_cache *cache, const pp_cache_object *object, int64_t chunk, pp_kept_chunk *one)
+static void enter(pp_cache *cache, const pp_cache_object *object, int64_t chunk, pp_cached_chunk *one)
 {
-    pp_kept_chunk **place = bucket_of(cache, object->array, object->shard, chunk);
+    pp_cached_chunk **place = bucket_of(cache, object->array, object->shard, chunk);
     one->cache = cache;
     one->object = *object;
     one->chunk = chunk;
@@ -140,33 +162,33 @@ static void enter(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
     pp_budget_offer(cache->budget, &one->loan);
 }
 
-static void publish_chunk(pp_kept_chunk *one, uint64_t version)
+static void publish_chunk(pp_cached_chunk *one, uint64_t version)
 {
     one->object.version = version;
     one->object.is_draft = false;
-    if (version == 0)
+    if (version == 0) /* not known, so no object that is opened later could be shown to be this one */
         drop(one);
 }
 
-/* In place of what was known of this chunk; false: there is no room, and it is still the caller's. */
+/* Drops what was known of this chunk and makes room for a new entry; false: there is none. */
 static bool take(pp_cache *cache, const pp_cache_object *object, int64_t chunk, size_t bytes)
 {
-    pp_kept_chunk *known = find_any(cache, object, chunk);
+    pp_cached_chunk *known = find_any(cache, object, chunk);
     if (known != NULL)
         drop(known);
-    return object->version != 0 && make_room(cache, pp_kept_chunk_reserved_bytes(bytes));
+    return object->version != 0 && make_room(cache, pp_cached_chunk_reserved_bytes(bytes));
 }
 
 /* ---- Chunks ---- */
 
-size_t pp_kept_chunk_reserved_bytes(size_t bytes)
+size_t pp_cached_chunk_reserved_bytes(size_t bytes)
 {
-    return sizeof(pp_kept_chunk) + bytes;
+    return sizeof(pp_cached_chunk) + bytes;
 }
 
-parapet_status pp_kept_chunk_build(pp_kept_chunk **chunk, pp_bytes encoded)
+parapet_status pp_cached_chunk_build(pp_cached_chunk **chunk, pp_bytes encoded)
 {
-    size_t all_bytes = pp_kept_chunk_reserved_bytes(encoded.bytes);
+    size_t all_bytes = pp_cached_chunk_reserved_bytes(encoded.bytes);
     parapet_status status = pp_allocate(chunk, all_bytes);
     if (status != PARAPET_OK)
         return status;
@@ -177,12 +199,12 @@ parapet_status pp_kept_chunk_build(pp_kept_chunk **chunk, pp_bytes encoded)
     return PARAPET_OK;
 }
 
-pp_bytes pp_kept_chunk_bytes(const pp_kept_chunk *chunk)
+pp_bytes pp_cached_chunk_bytes(const pp_cached_chunk *chunk)
 {
     return (pp_bytes){chunk->data, chunk->bytes};
 }
 
-void pp_kept_chunk_free(pp_kept_chunk *chunk)
+void pp_cached_chunk_free(pp_cached_chunk *chunk)
 {
     pp_free(chunk);
 }
@@ -214,7 +236,7 @@ bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 
 bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 {
-    size_t all_bytes = pp_kept_chunk_reserved_bytes(bytes);
+    size_t all_bytes = pp_cached_chunk_reserved_bytes(bytes);
     bool has_room;
     if (cache == NULL)
         return false;
@@ -226,7 +248,7 @@ bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 
 bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk, void *target, size_t bytes)
 {
-    pp_kept_chunk *one;
+    pp_cached_chunk *one;
     bool is_there;
     if (cache == NULL)
         return false;
@@ -234,6 +256,7 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
     one = find(cache, object, chunk);
     is_there = one != NULL && one->bytes == bytes;
     if (is_there) {
+        /* With the lock: without it another thread that needs room could have the chunk given back meanwhile. */
         memcpy(target, one->data, bytes);
         renew(one);
     }
@@ -243,16 +266,16 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
 
 void pp_cache_put(pp_cache *cache, const pp_cache_object *object, int64_t chunk, const void *data, size_t bytes)
 {
-    pp_kept_chunk *one = NULL;
+    pp_cached_chunk *one = NULL;
     if (cache == NULL)
         return;
     pp_budget_lock(cache->budget);
-    if (take(cache, object, chunk, bytes) && pp_kept_chunk_build(&one, (pp_bytes){data, bytes}) == PARAPET_OK)
+    if (take(cache, object, chunk, bytes) && pp_cached_chunk_build(&one, (pp_bytes){data, bytes}) == PARAPET_OK)
         enter(cache, object, chunk, one);
     pp_budget_unlock(cache->budget);
 }
 
-void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_kept_chunk *chunk)
+void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_cached_chunk *chunk)
 {
     bool is_taken;
     pp_budget_lock(cache->budget);
@@ -261,7 +284,7 @@ void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t 
         enter(cache, object, number, chunk);
     pp_budget_unlock(cache->budget);
     if (!is_taken)
-        pp_kept_chunk_free(chunk);
+        pp_cached_chunk_free(chunk);
 }
 
 uint64_t pp_cache_draft(pp_cache *cache)
@@ -277,7 +300,7 @@ uint64_t pp_cache_draft(pp_cache *cache)
 
 void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t version, int64_t chunk_count)
 {
-    pp_kept_chunk *one;
+    pp_cached_chunk *one;
     int64_t chunk;
     if (cache == NULL)
         return;
@@ -290,7 +313,7 @@ void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t ve
 
 void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t version, int64_t chunk_count)
 {
-    pp_kept_chunk *one;
+    pp_cached_chunk *one;
     int64_t chunk;
     if (cache == NULL)
         return;
@@ -303,7 +326,7 @@ void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t ve
 
 void pp_cache_forget(pp_cache *cache, int64_t array)
 {
-    pp_kept_chunk *one, *newer;
+    pp_cached_chunk *one, *newer;
     if (cache == NULL)
         return;
     pp_budget_lock(cache->budget);

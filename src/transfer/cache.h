@@ -2,15 +2,15 @@
  *
  * A chunk is remembered with the version of the object that it is in (store/store.h). It is a hit only if the object
  * that was opened in this call has that version: what another job has written since is never answered from here.
- * What is written enters as a draft, which nobody finds, and gets its version when all ranks have agreed that it is
- * published.
+ * What is written enters as a draft, which no reader finds, and gets its version when all ranks have agreed that
+ * it is published.
  *
  * Chunks are kept as they are stored: untouched chunks of a shard that is written again are needed in that form, more
  * of them fit, and every use verifies them. They are lent to the budget, and never more than cache_bytes: the one
  * that was used longest ago gives way. Safe to use from several threads. All functions but build take NULL.
  *
- * What is written and not yet in storage is kept beside it, in chunks of the same kind, which do not give way:
- * delayed.h. Once it is in storage, the cache takes these chunks over. */
+ * write_back.h keeps what is written and not yet in storage, in chunks of the same kind, which do not give way.
+ * Once it is in storage, the cache takes these chunks over. */
 #ifndef PARAPET_TRANSFER_CACHE_H
 #define PARAPET_TRANSFER_CACHE_H
 
@@ -20,7 +20,7 @@
 typedef struct pp_cache pp_cache;
 
 /* The stored bytes of one chunk. */
-typedef struct pp_kept_chunk pp_kept_chunk;
+typedef struct pp_cached_chunk pp_cached_chunk;
 
 /* In place of the number of a chunk: the stored index of a shard. */
 #define PP_CACHE_INDEX INT64_C(-1)
@@ -52,16 +52,16 @@ uint64_t pp_cache_draft(pp_cache *cache);
 /* The draft has become an object of this version, of which this many chunks may be kept. */
 void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t version, int64_t chunk_count);
 
-/* A chunk outside of the cache, which whoever builds it has reserved so many bytes for. */
-size_t pp_kept_chunk_reserved_bytes(size_t bytes);
-parapet_status pp_kept_chunk_build(pp_kept_chunk **chunk, pp_bytes encoded);
-pp_bytes pp_kept_chunk_bytes(const pp_kept_chunk *chunk);
-void pp_kept_chunk_free(pp_kept_chunk *chunk); /* takes NULL */
+/* A chunk outside of the cache. Its builder has reserved this many bytes for it. */
+size_t pp_cached_chunk_reserved_bytes(size_t bytes);
+parapet_status pp_cached_chunk_build(pp_cached_chunk **chunk, pp_bytes encoded);
+pp_bytes pp_cached_chunk_bytes(const pp_cached_chunk *chunk);
+void pp_cached_chunk_free(pp_cached_chunk *chunk); /* takes NULL */
 
 /* Takes over a chunk for which nothing is reserved any more, and keeps it as pp_cache_put does. */
-void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_kept_chunk *chunk);
+void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_cached_chunk *chunk);
 
-/* What is known of an object holds for the one that has taken its place, but for its index. */
+/* All that is known of an object, except for its index, holds for the one that has taken its place. */
 void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t version, int64_t chunk_count);
 
 /* Drops all of an array. */

@@ -14,10 +14,10 @@ parapet_status pp_transfer_report(const pp_transfer_context *context, const char
     return PARAPET_OK;
 }
 
-pp_delayed_place pp_transfer_delayed_place(const pp_transfer_context *context, int64_t shard)
+pp_write_back_place pp_transfer_write_back_place(const pp_transfer_context *context, int64_t shard)
 {
-    return (pp_delayed_place){.delayed = context->delayed,
-                              .array = context->cache_array,
-                              .shards = &context->layout->tiling.shards,
-                              .number = shard};
+    return (pp_write_back_place){.delayed = context->delayed,
+                                 .array = context->cache_array,
+                                 .shards = &context->layout->tiling.shards,
+                                 .number = shard};
 }

@@ -8,10 +8,10 @@
 #include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/cache.h"
-#include "transfer/delayed.h"
 #include "transfer/layout.h"
 #include "transfer/pinned.h"
 #include "transfer/request_cost.h"
+#include "transfer/write_back.h"
 #include "zarr/manifest.h"
 
 /* What was done since the store was opened; see parapet_statistics. */
@@ -32,7 +32,7 @@ void pp_counters_plan(pp_counters *counters, size_t bytes);
 typedef parapet_status (*pp_seal_visitor)(void *subject, const pp_shard_record *record);
 typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_seal_visitor visit, void *subject);
 
-typedef struct pp_divided pp_divided; /* see divided.h */
+typedef struct pp_partial_shards pp_partial_shards; /* see partial_shards.h */
 
 typedef struct pp_transfer_context {
     pp_store *store;
@@ -42,10 +42,10 @@ typedef struct pp_transfer_context {
     const pp_turns *turns;     /* as in pp_target */
     pp_budget *budget;
     pp_counters *counters;
-    pp_request_cost *cost; /* of requests to the store; NULL: an ordinary disk */
-    pp_cache *cache;       /* of chunks; NULL: there is none */
-    pp_delayed *delayed;   /* shards that are written later; NULL: all are written at once */
-    int64_t cache_array;   /* the number of this array in both */
+    pp_request_cost *cost;  /* of requests to the store; NULL: an ordinary disk */
+    pp_cache *cache;        /* of chunks; NULL: there is none */
+    pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
+    int64_t cache_array;    /* the number of this array in both */
     int threads;
     pp_pool *pool; /* its threads; NULL: there may be none */
     bool elides_fill;
@@ -54,12 +54,12 @@ typedef struct pp_transfer_context {
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;
-    pp_pinned *pinned;   /* stored shards that stay open when the transfer ends; NULL: none do */
-    pp_divided *divided; /* new ones that do; NULL: none do */
+    pp_pinned *pinned;          /* stored shards that stay open when the transfer ends; NULL: none do */
+    pp_partial_shards *divided; /* new ones that do; NULL: none do */
 } pp_transfer_context;
 
 /* Where a shard of the array may be delayed. */
-pp_delayed_place pp_transfer_delayed_place(const pp_transfer_context *context, int64_t shard);
+pp_write_back_place pp_transfer_write_back_place(const pp_transfer_context *context, int64_t shard);
 
 /* Reports the progress of a transfer to the caller's callback, which may cancel it. doing ends in "ing". */
 parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_bytes,

@@ -63,11 +63,11 @@ static bool move_piece(const pp_transfer *transfer, pp_chunk_move *move, size_t 
 
 static void move_picks(const pp_transfer *transfer, pp_chunk_move *move)
 {
-    const pp_picked *picked = transfer->view->picked;
-    pp_picked_range range = pp_picked_band(picked, move->item->shard->number, move->chunk, &move->whole);
+    const pp_point_claims *picked = transfer->view->picked;
+    pp_point_range range = pp_point_claims_band(picked, move->item->shard->number, move->chunk, &move->whole);
     move->moved_bytes = transfer->operations->direction == PP_WRITING
-                            ? pp_picked_gather(picked, &range, move->elements)
-                            : pp_picked_scatter(picked, &range, move->elements);
+                            ? pp_point_claims_gather(picked, &range, move->elements)
+                            : pp_point_claims_scatter(picked, &range, move->elements);
 }
 
 static bool move_boxes(const pp_transfer *transfer, pp_chunk_move *move)

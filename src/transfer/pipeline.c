@@ -1,3 +1,50 @@
+/* pipeline.c - the slots of the ring and who may move them; pipeline.h says what passes through it.
+ *
+ * The states of a slot, without ITEM_:
+ *
+ *     FREE --make_item--> WANTS_FETCH --pp_pipeline_take_to_fetch--> FETCHING
+ *      |                       ^                                        | pp_pipeline_fetched
+ *      |                       | finish_item, if it needs messages      v
+ *      +----make_item----------|-----------------------------------> TO_PRODUCE
+ *                              |                                        | try_to_produce
+ *                              |                                        v
+ *                              +------------------------------------ PRODUCING
+ *                                                                       | finish_item
+ *                                                                       v
+ *                                                                    TO_CONSUME
+ *                                                                       | try_to_consume
+ *                                                                       v
+ *     FREE <---finish_item------------------------------------------ CONSUMING <------------+
+ *      ^                                                                | finish_item       |
+ *      |                                                                v                   |
+ *      |                                                             WANTS_SEND             |
+ *      |                                     pp_pipeline_take_to_send   |                   | try_to_consume
+ *      |                                                                v                   |
+ *      +----pp_pipeline_sent---------------------------------------- SENDING                |
+ *                                                                       | pp_pipeline_sent  |
+ *                                                                       v                   |
+ *                                                                    TO_CONSUME_AGAIN ------+
+ *
+ * An item that fails while it is produced or consumed leaves a FREE slot (finish_item).
+ *
+ * Invariants:
+ *
+ *  1. Item n is in slot n modulo slot_count. make_item waits for that one slot even if others are free, so the
+ *     ring holds the last slot_count items and no others (find_oldest).
+ *  2. Items are handed to consumers in order. TO_CONSUME_AGAIN comes first, but such an item is older than all
+ *     that have not been handed over. So the oldest item never waits for a younger one, and any number of slots
+ *     will do.
+ *  3. The lock guards states and counts, never what is in an item. An item belongs to the thread that has moved
+ *     it to PRODUCING, CONSUMING, FETCHING or SENDING.
+ *  4. Between what job->wants_send says of an item and pp_pipeline_sent, job->has_more does not change its
+ *     answer: both look at it, one to count the item in unfinished and the other to bring it back.
+ *  5. After a failure or pp_pipeline_stop slots stay as they are; pp_pipeline_is_over then only waits for
+ *     threads.
+ *
+ * The option `threads` sets worker_count. pool is NULL with io_thread=none, and where a thread would not pay
+ * (pipeline_of in transfer/run.c). Panda proposed to send messages during storage calls, and Kuo et al.
+ * gathered during them (docs/design/papers.md, 3 and 4). Two threads for storage were tried in copies and
+ * gained nothing (docs/results/benchmarks.md, "2 GiB"). */
 #include "transfer/pipeline.h"
 
 #include <pthread.h>
@@ -30,7 +77,7 @@ struct pp_pipeline {
     item_state *states;
     long made;      /* items that next has given */
     long consumed;  /* items handed to consumers */
-    int unproduced; /* items that next has given and nobody has produced yet */
+    int unproduced; /* items that next has given and that are not produced yet */
     int unfinished; /* items that will be consumed once more when they have been sent */
     bool is_ended, is_stopped, is_next_busy;
     int threads_alive;
@@ -61,7 +108,7 @@ static bool must_stop(const pp_pipeline *line)
     return line->is_stopped || line->failure.status != PARAPET_OK;
 }
 
-/* The state an item takes when nothing outside hinders it; called with the lock held, item not in use elsewhere. */
+/* The state in which an item waits to be produced. With the lock held; no other thread uses the item. */
 static item_state state_after_next(const pp_pipeline *line, const void *item)
 {
     const pp_pipeline_job *job = line->job;
@@ -84,6 +131,8 @@ static void make_item(pp_pipeline *line)
     void *item = item_of(line->job, line->made);
     bool is_end = false;
     parapet_status status;
+    /* The slot stays FREE while it is filled: is_next_busy is what keeps other threads from making this item too,
+     * and made is only raised when the state is set. */
     line->is_next_busy = true;
     pthread_mutex_unlock(&line->lock);
     status = line->job->next(line->job->context, item, &is_end);
@@ -169,8 +218,10 @@ static void finish_item(pp_pipeline *line, long number, pp_pipeline_role role, p
         *state = ITEM_FREE;
     } else if (role == PP_PIPELINE_CONSUMES) {
         *state = job->wants_send != NULL && job->wants_send(job->context, item) ? ITEM_WANTS_SEND : ITEM_FREE;
+        /* Counted now and not when it comes back: until then the last consumer would find nothing left, and go. */
         line->unfinished += *state == ITEM_WANTS_SEND && has_more(job, item);
     } else if (state_after_next(line, item) == ITEM_WANTS_FETCH) {
+        /* A direct copy was refused. The item still counts as unproduced, so a producer waits for it. */
         *state = ITEM_WANTS_FETCH;
     } else {
         *state = ITEM_TO_CONSUME;
@@ -251,6 +302,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
     for (i = 0; i < wanted; i++) {
         line->threads[i] = (pipeline_thread){
             .line = line, .worker = i == 0 ? 0 : first_worker + i - 1, .role = i == 0 ? storage : workers};
+        /* Before it runs: a thread that has already ended would otherwise be counted as alive for ever. */
         pthread_mutex_lock(&line->lock);
         line->threads_alive++;
         pthread_mutex_unlock(&line->lock);

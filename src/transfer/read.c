@@ -3,7 +3,7 @@
 #include "transfer/read_shard.h"
 
 #include "base/checked.h"
-#include "transfer/picked.h"
+#include "transfer/point_transfer.h"
 #include "transfer/read_part.h"
 #include "transfer/read_planned.h"
 
@@ -70,18 +70,18 @@ static void fill_box(pp_transfer *transfer, const pp_transfer_item *item, const 
 }
 
 /* The same for picks. */
-static void fill_picks(pp_transfer *transfer, const pp_transfer_item *item, const pp_picked_range *range)
+static void fill_picks(pp_transfer *transfer, const pp_transfer_item *item, const pp_point_range *range)
 {
     const void *value = context_of(transfer, item)->layout->fill_value;
-    transfer->done_bytes += pp_picked_fill(transfer->view->picked, range, value);
+    transfer->done_bytes += pp_point_claims_fill(transfer->view->picked, range, value);
 }
 
 static void fill_shard(pp_transfer *transfer, const pp_transfer_item *item)
 {
-    pp_picked_range range;
+    pp_point_range range;
     pp_box box;
     if (transfer->view->picked != NULL) {
-        range = pp_picked_shard(transfer->view->picked, item->shard->number);
+        range = pp_point_claims_shard(transfer->view->picked, item->shard->number);
         fill_picks(transfer, item, &range);
         return;
     }
@@ -91,10 +91,10 @@ static void fill_shard(pp_transfer *transfer, const pp_transfer_item *item)
 
 static void fill_chunk(pp_transfer *transfer, const pp_transfer_item *item, int64_t chunk)
 {
-    pp_picked_range range;
+    pp_point_range range;
     pp_box box;
     if (transfer->view->picked != NULL) {
-        range = pp_picked_chunk(transfer->view->picked, item->shard->number, chunk);
+        range = pp_point_claims_chunk(transfer->view->picked, item->shard->number, chunk);
         fill_picks(transfer, item, &range);
         return;
     }
@@ -304,7 +304,7 @@ parapet_status pp_transfer_read_planned(const pp_transfer_array *array, const pp
     return pp_transfer_run(&self.head, pp_session_build_alone(&session, array));
 }
 
-parapet_status pp_transfer_read_picked(const pp_transfer_array *array, const pp_picked *picked,
+parapet_status pp_transfer_read_points(const pp_transfer_array *array, const pp_point_claims *picked,
                                        const pp_memory_plan *plan)
 {
     pp_session session;
@@ -313,5 +313,5 @@ parapet_status pp_transfer_read_picked(const pp_transfer_array *array, const pp_
         self.head.memory = *plan;
         self.head.is_planned = true;
     }
-    return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
+    return pp_transfer_run(&self.head, pp_session_build_points(&session, array, picked));
 }

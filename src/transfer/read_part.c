@@ -72,7 +72,7 @@ static void bound_claims(const pp_transfer *transfer, const pp_read_shard *shard
     size_t i;
     int d;
     if (transfer->view->picked != NULL) {
-        pp_picked_bound(transfer->view->picked, shard->head.number, chunk, bounds);
+        pp_point_claims_bound(transfer->view->picked, shard->head.number, chunk, bounds);
         return;
     }
     pp_tiling_chunk_box(&layout->tiling, shard->head.number, chunk, &inside);
@@ -149,20 +149,20 @@ static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *sh
 }
 
 /* What picks have to do with a band of the shard, or with a chunk in full. */
-static pp_picked_range picked_range(const pp_transfer *transfer, const pp_transfer_shard *shard, int64_t chunk,
-                                    const pp_box *band)
+static pp_point_range point_range(const pp_transfer *transfer, const pp_transfer_shard *shard, int64_t chunk,
+                                  const pp_box *band)
 {
-    return pp_picked_band(transfer->view->picked, shard->number, chunk, band);
+    return pp_point_claims_band(transfer->view->picked, shard->number, chunk, band);
 }
 
 static bool is_claimed(const pp_transfer *transfer, const pp_read_shard *shard, const pp_box *band)
 {
-    pp_picked_range range;
+    pp_point_range range;
     pp_box common;
     size_t i;
     if (transfer->view->picked != NULL) {
-        range = picked_range(transfer, &shard->head, shard->wanted[shard->next_wanted], band);
-        return pp_picked_has_any(transfer->view->picked, &range);
+        range = point_range(transfer, &shard->head, shard->wanted[shard->next_wanted], band);
+        return pp_point_claims_has_any(transfer->view->picked, &range);
     }
     for (i = shard->head.first; i < shard->head.end; i++)
         if (pp_view_intersect(transfer->view, i, band, &common))
@@ -244,8 +244,8 @@ static void want_claims(const pp_transfer *transfer, const pp_transfer_shard *sh
 static void want_picks(const pp_transfer *transfer, const pp_transfer_shard *shard, const pp_stretch_place *place,
                        int64_t chunk, pp_stretch *stretch)
 {
-    pp_picked_range range = picked_range(transfer, shard, chunk, place->box);
-    pp_picked_want(transfer->view->picked, &range, place->offset, stretch);
+    pp_point_range range = point_range(transfer, shard, chunk, place->box);
+    pp_point_claims_want(transfer->view->picked, &range, place->offset, stretch);
 }
 
 static void want_chunk(const pp_transfer *transfer, const pp_read_item *item, int64_t chunk, pp_stretch *stretch)
@@ -415,7 +415,7 @@ parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *ite
     parapet_status status;
     if (is_fetched_whole(context, &shard->stored, item))
         return fetch_whole(context, &shard->stored, item);
-    if (allows_parts(context) && item->offset < PP_DELAYED_OFFSET)
+    if (allows_parts(context) && item->offset < PP_WRITE_BACK_OFFSET)
         return fetch_wanted(transfer, item);
     status = pp_shard_read(context, &shard->stored, item->offset, item->bytes, item->buffer.data);
     return status == PARAPET_OK && item->is_band ? verify_band(transfer, item) : status;

@@ -2,7 +2,7 @@
 #ifndef PARAPET_TRANSFER_READ_PLANNED_H
 #define PARAPET_TRANSFER_READ_PLANNED_H
 
-#include "transfer/memory.h"
+#include "transfer/memory_plan.h"
 #include "transfer/transfer.h"
 
 /* [local] One rank reads the parts of one array, whatever others do. */

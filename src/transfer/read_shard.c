@@ -40,7 +40,7 @@ static void mark_chunks(const pp_transfer *transfer, pp_read_shard *shard)
     bool more;
     size_t i;
     if (transfer->view->picked != NULL) {
-        (void)pp_picked_mark_chunks(transfer->view->picked, shard->head.number, shard->is_touched);
+        (void)pp_point_claims_mark_chunks(transfer->view->picked, shard->head.number, shard->is_touched);
         return;
     }
     for (i = shard->head.first; i < shard->head.end; i++) {
@@ -58,7 +58,7 @@ int64_t pp_read_shard_count_touched(const pp_transfer *transfer, const pp_transf
     size_t i;
     bool more;
     if (transfer->view->picked != NULL)
-        return pp_picked_mark_chunks(transfer->view->picked, shard->number, NULL);
+        return pp_point_claims_mark_chunks(transfer->view->picked, shard->number, NULL);
     if (shard->end - shard->first == 1) {
         chunks_of_claim(transfer, shard, shard->first, &chunks);
         return pp_box_element_count(&chunks);
@@ -166,7 +166,7 @@ static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard)
     for (; next < shard->wanted_count && bytes < PP_BYTES_AHEAD; next++) {
         const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[next]];
         bytes += (size_t)entry->bytes;
-        if (next < shard->next_told || entry->offset >= PP_DELAYED_OFFSET)
+        if (next < shard->next_told || entry->offset >= PP_WRITE_BACK_OFFSET)
             continue;
         pp_reader_expect(shard->stored.reader, entry->offset, (size_t)entry->bytes);
         shard->next_told = next + 1;

@@ -2,9 +2,9 @@
 
 #include "base/checked.h"
 #include "comm/topology.h"
-#include "transfer/drive.h"
+#include "transfer/event_loop.h"
 #include "transfer/open_shards.h"
-#include "transfer/taker.h"
+#include "transfer/thief.h"
 
 /* One chunk of at most so many bytes, or several of so many together, is done before threads would have started. */
 #define MOST_ITEM_BYTES ((int64_t)8 << 20)
@@ -160,7 +160,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
     const pp_session *session = transfer->session;
-    bool takes = transfer->taking != NULL && pp_taking_get_state(transfer->taking) != PP_TAKING_ENDED;
+    bool takes = transfer->taking != NULL && pp_stealing_get_state(transfer->taking) != PP_STEALING_ENDED;
     return (pp_memory_case){
         .available_bytes = pp_budget_available(context->budget),
         .used_bytes = pp_budget_used(context->budget),
@@ -258,8 +258,8 @@ static void clear_transfer(pp_transfer *transfer)
     int i;
     clear_work(transfer);
     if (transfer->taking != NULL)
-        first_context(transfer)->counters->messages_sent += pp_taking_message_count(transfer->taking);
-    pp_taking_free(transfer->taking);
+        first_context(transfer)->counters->messages_sent += pp_stealing_message_count(transfer->taking);
+    pp_stealing_free(transfer->taking);
     for (i = 0; transfer->items != NULL && i < transfer->memory.slot_count; i++) {
         transfer->operations->clear_item(item_at(transfer, i));
         pp_deliveries_free(&item_at(transfer, i)->deliveries);
@@ -271,7 +271,7 @@ static void clear_transfer(pp_transfer *transfer)
 typedef struct stranded_transfer {
     pp_stranded head;
     void *items;
-    pp_taking *taking;
+    pp_stealing *taking;
     pp_messages messages;
     pp_session session;
 } stranded_transfer;
@@ -350,41 +350,41 @@ static void ask_for_more(void *context)
 {
     pp_transfer *transfer = context;
     pp_supply_end(&transfer->supply);
-    pp_taker_ask(transfer);
+    pp_thief_ask(transfer);
 }
 
 static parapet_status refill(void *context)
 {
-    return pp_taker_refill(context);
+    return pp_thief_refill(context);
 }
 
 static parapet_status run_together(pp_transfer *transfer, pp_pull *pull, bool *is_abandoned)
 {
     pp_pipeline_job pipeline = pipeline_of(transfer);
-    return pp_drive_run(&(pp_drive){.session = transfer->session,
-                                    .pull = pull,
-                                    .job = transfer->memory.slot_count > 0 ? &pipeline : NULL,
-                                    .is_empty = transfer->view->list.count == 0,
-                                    .phase = doing[transfer->operations->direction],
-                                    .deliveries_of = deliveries_of,
-                                    .taking = transfer->taking,
-                                    .ask_for_more = ask_for_more,
-                                    .refill = refill},
-                        is_abandoned);
+    return pp_event_loop_run(&(pp_event_loop){.session = transfer->session,
+                                              .pull = pull,
+                                              .job = transfer->memory.slot_count > 0 ? &pipeline : NULL,
+                                              .is_empty = transfer->view->list.count == 0,
+                                              .phase = doing[transfer->operations->direction],
+                                              .deliveries_of = deliveries_of,
+                                              .taking = transfer->taking,
+                                              .ask_for_more = ask_for_more,
+                                              .refill = refill},
+                             is_abandoned);
 }
 
 /* [collective, unless the session is alone] All that is decided before the first shard is opened. */
 static parapet_status plan(pp_transfer *transfer, pp_messages *messages, parapet_status before)
 {
     const pp_session *session = transfer->session;
-    bool takes = pp_taker_is_wanted(session);
+    bool takes = pp_thief_is_wanted(session);
     parapet_status status = before;
-    if (takes && (status = pp_taker_agree(transfer, status)) != PARAPET_OK)
+    if (takes && (status = pp_thief_agree(transfer, status)) != PARAPET_OK)
         return status;
     if (status == PARAPET_OK)
         status = pp_messages_build(messages, session);
     if (status == PARAPET_OK && takes)
-        status = pp_taker_build(transfer);
+        status = pp_thief_build(transfer);
     if (status == PARAPET_OK)
         status = prepare(transfer);
     return session->is_alone ? status : pp_comm_agree(session->team->comm, "planning", status);

@@ -6,9 +6,9 @@
 #ifndef PARAPET_TRANSFER_RUN_H
 #define PARAPET_TRANSFER_RUN_H
 
-#include "comm/taking.h"
+#include "comm/stealing.h"
 #include "transfer/item.h"
-#include "transfer/memory.h"
+#include "transfer/memory_plan.h"
 #include "transfer/sieve.h"
 #include "transfer/supply.h"
 
@@ -49,10 +49,10 @@ struct pp_transfer {
     pp_session *session;
     const pp_view *view; /* what this rank serves */
     pp_memory_plan memory;
-    bool is_planned;   /* by the caller, for this rank alone, beside the transfers that are counted */
-    pp_supply supply;  /* shards that are not opened yet */
-    pp_taking *taking; /* NULL: servers keep what they own */
-    int64_t rank_most; /* taking: as in pp_memory_case, of the shards of all servers */
+    bool is_planned;     /* by the caller, for this rank alone, beside the transfers that are counted */
+    pp_supply supply;    /* shards that are not opened yet */
+    pp_stealing *taking; /* NULL: servers keep what they own */
+    int64_t rank_most;   /* taking: as in pp_memory_case, of the shards of all servers */
     pp_transfer_shard *oldest, *current; /* a queue: the current one is the last */
     void *items;
     pp_sieve *sieves; /* one of each worker; NULL if no other rank is served */

@@ -1,3 +1,30 @@
+/* session.c - the ranks describe to each other who holds what, and owners are fixed: see session.h.
+ *
+ *     claim_parts     own: the parts of this rank as claims, and the shards that they touch
+ *     describe        every claim goes to the home of each shard that it touches (run_mail)
+ *     list_homes      served: what has come, as shards
+ *     fix_owners      if the ownership moves shards: serve_own, or hand_over with a second run_mail, or neither
+ *
+ * If all ranks have cached the description of this call (session_cache.h), describe_again takes the place of
+ * all four, and tell_news only sends claims whose memory is at another address.
+ *
+ * Invariants:
+ *
+ *  1. No rank returns alone between two agreements. Each collective step is given the status so far, and is
+ *     entered even after a failure: then it sends nothing, but takes part in the exchange, in which the others
+ *     would wait for it.
+ *  2. Every rank knows the home of every shard by arithmetic (pp_home_of). That is what lets a claim be sent
+ *     without asking, to one server, in one letter, however many shards of that server it touches
+ *     (sort_letters).
+ *  3. An owner has all claims on its shards, and none on others: a home forgets what it has learned about
+ *     shards that others get (hand_over, serve_own).
+ *  4. What lists take is checked before they grow, together with all that follows from them (expect), so that a
+ *     refusal of memory names a limit that is enough, not one that leads to the next refusal.
+ *
+ * The option `ownership` decides whether shards move: docs/guide/many-ranks.md, "Options". That servers plan
+ * from descriptions is Panda's idea; its master, which knows the whole request, is a bottleneck for arbitrary
+ * boxes and was not taken over (docs/design/papers.md, 3, note e). docs/design/collective.md, "The life of a
+ * collective write". */
 #include "transfer/session.h"
 
 #include <assert.h>
@@ -7,9 +34,9 @@
 #include "base/checked.h"
 #include "comm/exchange.h"
 #include "transfer/assign.h"
-#include "transfer/kept.h"
-#include "transfer/memory.h"
-#include "transfer/picked.h"
+#include "transfer/memory_plan.h"
+#include "transfer/point_transfer.h"
+#include "transfer/session_cache.h"
 
 static const pp_tiling *tiling_of(const pp_view *view, size_t work)
 {
@@ -19,11 +46,11 @@ static const pp_tiling *tiling_of(const pp_view *view, size_t work)
 int64_t pp_view_covered_shard(const pp_view *view, size_t first, size_t end)
 {
     int64_t shard = view->list.work[first].shard;
-    pp_picked_range range;
+    pp_point_range range;
     pp_box box;
     if (view->picked != NULL) {
-        range = pp_picked_shard(view->picked, shard);
-        return pp_picked_count(view->picked, &range);
+        range = pp_point_claims_shard(view->picked, shard);
+        return pp_point_claims_count(view->picked, &range);
     }
     pp_tiling_shard_box(tiling_of(view, first), shard, &box);
     return pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box);
@@ -32,11 +59,11 @@ int64_t pp_view_covered_shard(const pp_view *view, size_t first, size_t end)
 int64_t pp_view_covered_chunk(const pp_view *view, size_t first, size_t end, int64_t chunk)
 {
     int64_t shard = view->list.work[first].shard;
-    pp_picked_range range;
+    pp_point_range range;
     pp_box box;
     if (view->picked != NULL) {
-        range = pp_picked_chunk(view->picked, shard, chunk);
-        return pp_picked_count(view->picked, &range);
+        range = pp_point_claims_chunk(view->picked, shard, chunk);
+        return pp_point_claims_count(view->picked, &range);
     }
     pp_tiling_chunk_box(tiling_of(view, first), shard, chunk, &box);
     return pp_worklist_covered(&view->list, &view->plan, first, end, chunk, &box);
@@ -78,7 +105,7 @@ static int64_t count_shards(const pp_session *session)
     return count;
 }
 
-/* Of servers with weights: alike for all arrays that have any. */
+/* The turns of servers with weights: the same for all arrays that have any. */
 static const pp_turns *find_turns(const pp_session *session)
 {
     int i;
@@ -108,7 +135,7 @@ static void init_served(pp_session *session, int ndim)
     pp_list_init(&session->owned, 2 * sizeof(int64_t), session->budget, "the shards of this owner");
 }
 
-/* Rows of lists that are to come. */
+/* Rows that lists will get. */
 typedef struct list_need {
     int64_t claims, work;
 } list_need;
@@ -122,7 +149,7 @@ static void add_need(list_need *need, const pp_target *target, const pp_box *box
         need->work = INT64_MAX;
 }
 
-/* What is taken now, and all that it leads to. */
+/* The bytes of the lists that are built next; and of these and all that follow from them. */
 static size_t bytes_now(const pp_session *session, const list_need *need)
 {
     size_t row = pp_claim_word_count(session->own.claims.ndim_most) * sizeof(int64_t);
@@ -138,7 +165,8 @@ static size_t bytes_in_all(const pp_session *session, const list_need *need)
     return pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work, others);
 }
 
-/* The least that the transfer will need beside its lists, whichever way it goes, if messages have this size. */
+/* The least that the transfer will need in addition to its lists, in either direction, with messages of this
+ * size. */
 static size_t find_least_bytes(const pp_session *session, size_t fragment_bytes)
 {
     int ranks = session->is_alone ? 1 : session->rank_count;
@@ -149,7 +177,8 @@ static size_t find_least_bytes(const pp_session *session, size_t fragment_bytes)
         least = pp_max_size(least, pp_memory_least_bytes(context->layout, context->threads, ranks, fragment_bytes));
     }
     if (ranks > 1 && session->team->takes)
-        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1, fragment_bytes);
+        least +=
+            pp_memory_stealing_bytes(ndim_most(session->arrays, session->array_count), ranks - 1, fragment_bytes);
     return least;
 }
 
@@ -165,7 +194,8 @@ static size_t bytes_needed(const void *context, size_t fragment_bytes)
     return need->used_bytes + need->list_bytes + find_least_bytes(need->session, fragment_bytes);
 }
 
-/* A refusal of anything beyond these bytes names a limit for all of it, and for what was expected before. */
+/* From now on a refusal of more than these bytes names a limit that is enough for all of it, and for all that
+ * was expected before. */
 static void expect(pp_session *session, const session_need *need, size_t bytes)
 {
     size_t enough = pp_memory_find_limit(bytes_needed, need, session->fragment_bytes);
@@ -173,7 +203,8 @@ static void expect(pp_session *session, const session_need *need, size_t bytes)
     pp_budget_expect(session->budget, session->enough_bytes - pp_min_size(bytes, session->enough_bytes));
 }
 
-/* Whether there is room for the lists now; a refusal names a limit for all that they lead to. */
+/* Whether there is room for the lists; a refusal names a limit that is enough for all that follows from them,
+ * too. */
 static parapet_status check_need(pp_session *session, const list_need *need, const char *purpose)
 {
     size_t now = bytes_now(session, need), used = pp_budget_used(session->budget);
@@ -202,7 +233,7 @@ static list_need measure_parts(const pp_session *session)
     return need;
 }
 
-/* Refuses now what would only be refused half-way. */
+/* Lists that do not fit are refused now, and not when half of them are built. */
 static parapet_status reserve_own(pp_session *session)
 {
     list_need need = measure_parts(session);
@@ -252,17 +283,17 @@ typedef struct letter {
 
 /* An entry of a parcel is the kind, the identity proof of the rank that holds the claim, and the words of the claim.
  */
-enum { CARD_WORDS = sizeof(pp_identity_proof) / sizeof(int64_t), ENTRY_HEAD_WORDS = 1 + CARD_WORDS };
+enum { PROOF_WORDS = sizeof(pp_identity_proof) / sizeof(int64_t), ENTRY_HEAD_WORDS = 1 + PROOF_WORDS };
 
 typedef struct mail {
     pp_session *session;
     const pp_view *from;
     pp_list letters;
     size_t next;
-    pp_peers arrived;   /* who holds what came */
-    bool is_full;       /* there was no room for a claim that came: */
-    list_need refused;  /* what came and there was no room for */
-    bool is_news;       /* of claims that this server has already */
+    pp_peers arrived;   /* the ranks whose claims have come */
+    bool is_full;       /* there was no room for a claim that came */
+    list_need refused;  /* that claim and all that came after it */
+    bool is_news;       /* the claims that come are known, and have new addresses */
     pp_failure failure; /* the first failure to keep what came */
 } mail;
 
@@ -311,7 +342,7 @@ static void write_entry(const mail *post, const letter *one, int64_t *entry)
     const int64_t *claim;
     const pp_peer *peer;
     entry[0] = one->kind;
-    memset(entry + 1, 0, (CARD_WORDS + words) * sizeof entry[0]);
+    memset(entry + 1, 0, (PROOF_WORDS + words) * sizeof entry[0]);
     if (one->kind == MAIL_SHARD) {
         entry[ENTRY_HEAD_WORDS] = from->list.work[one->index].target;
         entry[ENTRY_HEAD_WORDS + 1] = from->list.work[one->index].shard;
@@ -371,7 +402,8 @@ static parapet_status keep_entry(mail *post, const int64_t *entry)
     return pp_claims_add(&session->served.claims, claim);
 }
 
-/* There was no room: what a claim would have taken, of whose shards each server has a share. */
+/* There was no room for a claim: counts what it would have taken. Each server has its share of the shards of
+ * it. */
 static void count_refused(mail *post, const int64_t *entry)
 {
     const int64_t *claim = entry + ENTRY_HEAD_WORDS;
@@ -404,7 +436,8 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
     }
 }
 
-/* Where claims found no room, the refusal names a limit for all that came, and for the lists made of them. */
+/* Refuses claims that found no room, with a limit that is enough for all that came and for the lists made of
+ * them. */
 static parapet_status refuse_claims(const mail *post)
 {
     pp_session *session = post->session;
@@ -420,6 +453,7 @@ static parapet_status run_mail(mail *post, parapet_status before)
     pp_failure_take(&post->failure, before);
     if (before != PARAPET_OK)
         pp_list_clear(&post->letters);
+    /* Even after a failure: the others cannot leave the exchange before this rank has entered it. */
     status = pp_comm_exchange(post->session->team->comm,
                               &(pp_exchange){.context = post, .next = next_parcel, .receive = receive_parcel});
     pp_failure_take(&post->failure, status);
@@ -435,7 +469,7 @@ static parapet_status run_mail(mail *post, parapet_status before)
 
 /* ---- Describing, and fixing owners ---- */
 
-/* The owner of what a home has may be a rank that holds all of it. */
+/* Expects as much as an owner may need that gets all that this home has. */
 static void expect_owner(pp_session *session, const pp_view *home)
 {
     int64_t claims = (int64_t)home->claims.list.count, work = pp_max_i64(claims, (int64_t)home->list.count);
@@ -566,11 +600,12 @@ static parapet_status hand_over(pp_session *session, const pp_list *owners, para
     if (status == PARAPET_OK && home.list.count > 0)
         status = write_letters(&post, pp_list_at(owners, 0));
     status = run_mail(&post, status);
+    /* Only now: letters are numbers of claims in home, from which run_mail has filled the parcels. */
     pp_view_clear(&home);
     return status == PARAPET_OK ? pp_session_serve_owned(session) : status;
 }
 
-/* Every rank reads its parts itself. What it has learned as a home is of no use any more. */
+/* Every rank reads its own parts, and forgets what it has learned as a home. */
 static void serve_own(pp_session *session)
 {
     pp_session_serve_nothing(session);
@@ -611,7 +646,8 @@ static parapet_status describe_anew(pp_session *session, parapet_status before)
 
 /* ---- The same parts again ---- */
 
-/* What this rank holds is where the caller says now; returns whether it was elsewhere. A rank may serve itself. */
+/* Sets the addresses of this rank's claims to those of this call, also where it serves itself; returns whether
+ * they were others. */
 static bool move_target(pp_session *session, int target, size_t *next)
 {
     const pp_claims *claims = &session->own.claims;
@@ -677,7 +713,7 @@ void pp_session_keep(pp_session *session)
         return;
     session->own = session->served = (pp_view){0};
     session->peers = (pp_peers){0};
-    pp_kept_put(session->team->kept, session->team, session->arrays, session->array_count, &description);
+    pp_session_cache_put(session->team->kept, session->team, session->arrays, session->array_count, &description);
 }
 
 /* ---- The whole ---- */
@@ -701,7 +737,7 @@ parapet_status pp_session_build(pp_session *session, pp_direction direction, con
         .fragment_bytes = team->fragment_bytes,
     };
     status = list_targets(session);
-    if (team->kept != NULL && pp_kept_take(team->kept, &taken, &is_news))
+    if (team->kept != NULL && pp_session_cache_take(team->kept, &taken, &is_news))
         status = describe_again(session, &taken, is_news, status);
     else
         status = describe_anew(session, status);
@@ -739,18 +775,19 @@ parapet_status pp_session_build_again(pp_session *session, const pp_transfer_arr
                                 : status;
 }
 
-size_t pp_picked_list_bytes(int64_t shards)
+size_t pp_point_claims_list_bytes(int64_t shards)
 {
     return (size_t)shards * sizeof(pp_work);
 }
 
-parapet_status pp_session_build_picked(pp_session *session, const pp_transfer_array *array, const pp_picked *picked)
+parapet_status pp_session_build_points(pp_session *session, const pp_transfer_array *array,
+                                       const pp_point_claims *picked)
 {
     parapet_status status = begin_alone(session, array);
     if (status != PARAPET_OK)
         return status;
     session->own.picked = picked;
-    return pp_worklist_build_picked(&session->own.list, picked, session->budget);
+    return pp_worklist_build_points(&session->own.list, picked, session->budget);
 }
 
 size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count)

@@ -2,13 +2,14 @@
 #ifndef PARAPET_TRANSFER_SESSION_H
 #define PARAPET_TRANSFER_SESSION_H
 
-#include "plan/picked.h"
 #include "plan/pieces.h"
+#include "plan/point_claims.h"
+#include "transfer/claim_view.h"
 #include "transfer/peers.h"
 #include "transfer/transfer.h"
-#include "transfer/view.h"
 
-/* Elements of a shard, and of one of its chunks, that records first to end claim, if they share none. */
+/* How many elements of a shard, or of one of its chunks, are claimed by the records from first to end (not
+ * included), which must have no elements in common. */
 int64_t pp_view_covered_shard(const pp_view *view, size_t first, size_t end);
 int64_t pp_view_covered_chunk(const pp_view *view, size_t first, size_t end, int64_t chunk);
 
@@ -25,7 +26,7 @@ typedef struct pp_session {
     int rank, rank_count;
     pp_direction direction;
     bool is_alone;   /* rank_count is 1 */
-    bool serves_own; /* what it serves is what it holds, and nobody else's: it is alone, or every rank does so */
+    bool serves_own; /* it serves its own claims and no others: it is alone, or every rank does so */
     bool trims;      /* what is outside the array is dropped */
     size_t fragment_bytes;
     size_t enough_bytes; /* the limit that a refusal of memory for lists names */
@@ -40,9 +41,11 @@ parapet_status pp_session_build(pp_session *session, pp_direction direction, con
 parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array);
 
 /* [local] The same for picks of one array, in as many shards as they touch. */
-parapet_status pp_session_build_picked(pp_session *session, const pp_transfer_array *array, const pp_picked *picked);
+parapet_status pp_session_build_points(pp_session *session, const pp_transfer_array *array,
+                                       const pp_point_claims *picked);
 
-/* What the lists of such a session take at most, and how many shards the parts meet, each counted for each part. */
+/* What the lists of such a session take at most. *shard_count: how many shards the parts touch; one that
+ * several parts touch counts several times. */
 size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count);
 
 /* [local] After an array shrank in the marked dimensions: nothing is claimed, and the shards at its new edge are
@@ -54,11 +57,12 @@ parapet_status pp_session_build_again(pp_session *session, const pp_transfer_arr
                                       size_t count);
 void pp_session_clear(pp_session *session);
 
-/* [local] All ranks have agreed on this session: its description is kept, if the team keeps any. Clear must follow.
- */
+/* [local] After all ranks have agreed on this session: keeps its description if the team has a cache of them.
+ * Call pp_session_clear next. */
 void pp_session_keep(pp_session *session);
 
-/* Instead of what was served: nothing; then, with claims and `owned` filled in, the shards in there. */
+/* The first forgets what was served. The second serves the shards in `owned`, which the caller has filled in
+ * together with the claims on them. */
 void pp_session_serve_nothing(pp_session *session);
 parapet_status pp_session_serve_owned(pp_session *session);
 

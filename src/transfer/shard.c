@@ -24,20 +24,20 @@ pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const 
 bool pp_shard_is_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
 {
     pp_cache_object object = pp_shard_cache_object(context, shard);
-    return pp_delayed_has(shard->delayed, chunk) || pp_cache_has(context->cache, &object, chunk);
+    return pp_write_back_has(shard->delayed, chunk) || pp_cache_has(context->cache, &object, chunk);
 }
 
 uint64_t pp_shard_end(const pp_shard *shard, uint64_t offset)
 {
-    return offset >= PP_DELAYED_OFFSET ? UINT64_MAX : shard->reader->bytes;
+    return offset >= PP_WRITE_BACK_OFFSET ? UINT64_MAX : shard->reader->bytes;
 }
 
-static bool get_delayed(const pp_shard *shard, int64_t chunk, void *target)
+static bool get_dirty(const pp_shard *shard, int64_t chunk, void *target)
 {
     pp_bytes delayed;
-    if (!pp_delayed_has(shard->delayed, chunk))
+    if (!pp_write_back_has(shard->delayed, chunk))
         return false;
-    delayed = pp_delayed_get(shard->delayed, chunk);
+    delayed = pp_write_back_get(shard->delayed, chunk);
     memcpy(target, delayed.data, delayed.bytes);
     return true;
 }
@@ -46,7 +46,7 @@ bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *sha
 {
     pp_cache_object object = pp_shard_cache_object(context, shard);
     size_t bytes = (size_t)shard->entries[chunk].bytes;
-    bool is_hit = get_delayed(shard, chunk, target) || pp_cache_get(context->cache, &object, chunk, target, bytes);
+    bool is_hit = get_dirty(shard, chunk, target) || pp_cache_get(context->cache, &object, chunk, target, bytes);
     if (is_hit) {
         context->counters->cache_hits += 1;
         context->counters->cache_bytes += (int64_t)bytes;
@@ -57,16 +57,16 @@ bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *sha
 }
 
 /* Whole pages may be asked for, and so more than there is of the chunk: only what there is counts. */
-static void read_delayed(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
-                         unsigned char *target)
+static void read_dirty(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
+                       unsigned char *target)
 {
     int64_t chunk, count = context->layout->tiling.chunks.cell_count;
     for (chunk = 0; chunk < count; chunk++) {
         const pp_chunk_entry *entry = &shard->entries[chunk];
         uint64_t from = pp_max_u64(entry->offset, offset),
                  end = pp_min_u64(entry->offset + entry->bytes, offset + bytes);
-        if (pp_delayed_has(shard->delayed, chunk) && pp_shard_has_chunk(shard, chunk) && from < end)
-            memcpy(target + (from - offset), pp_delayed_get(shard->delayed, chunk).data + (from - entry->offset),
+        if (pp_write_back_has(shard->delayed, chunk) && pp_shard_has_chunk(shard, chunk) && from < end)
+            memcpy(target + (from - offset), pp_write_back_get(shard->delayed, chunk).data + (from - entry->offset),
                    (size_t)(end - from));
     }
 }
@@ -99,8 +99,8 @@ static parapet_status read_shared(const pp_transfer_context *context, const pp_s
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target)
 {
-    if (offset >= PP_DELAYED_OFFSET) {
-        read_delayed(context, shard, offset, bytes, target);
+    if (offset >= PP_WRITE_BACK_OFFSET) {
+        read_dirty(context, shard, offset, bytes, target);
         return PARAPET_OK;
     }
     return shard->is_shared ? read_shared(context, shard, offset, bytes, target)
@@ -341,7 +341,7 @@ parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *se
 
 parapet_status pp_shard_verify_crc32c(const pp_shard *shard, int64_t chunk, uint32_t crc32c)
 {
-    if (shard->checksums == NULL || pp_delayed_has(shard->delayed, chunk) || shard->checksums[chunk] == crc32c)
+    if (shard->checksums == NULL || pp_write_back_has(shard->delayed, chunk) || shard->checksums[chunk] == crc32c)
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: the contents of chunk %lld differ",
                    shard->key, (long long)chunk);
@@ -351,7 +351,7 @@ parapet_status pp_shard_verify_chunk(const pp_transfer_context *context, const p
                                      pp_bytes encoded)
 {
     uint32_t crc32c;
-    if (shard->checksums == NULL || pp_delayed_has(shard->delayed, chunk))
+    if (shard->checksums == NULL || pp_write_back_has(shard->delayed, chunk))
         return PARAPET_OK;
     if (!find_crc32c(context->layout->chain, encoded, &crc32c))
         return pp_fail(PARAPET_ERR_CORRUPT, "%s has a chunk of %zu bytes, less than its checksum", shard->key,
@@ -424,9 +424,9 @@ static parapet_status check_seal(const pp_transfer_context *context, pp_shard *s
 }
 
 /* What is delayed was made for the object that was there then. */
-static parapet_status check_base(pp_delayed_shard *delayed, uint64_t version, const char *key)
+static parapet_status check_base(pp_dirty_shard *delayed, uint64_t version, const char *key)
 {
-    if (delayed == NULL || pp_delayed_fits(delayed, version))
+    if (delayed == NULL || pp_write_back_fits(delayed, version))
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_STALE,
                    "another job has written %s since this one wrote to it, which was not flushed; write all of that "
@@ -434,14 +434,14 @@ static parapet_status check_base(pp_delayed_shard *delayed, uint64_t version, co
                    key);
 }
 
-parapet_status pp_shard_check_delayed(const pp_transfer_context *context, int64_t number)
+parapet_status pp_shard_check_dirty(const pp_transfer_context *context, int64_t number)
 {
-    pp_delayed_place place = pp_transfer_delayed_place(context, number);
+    pp_write_back_place place = pp_transfer_write_back_place(context, number);
     char *key = NULL;
     uint64_t version;
     parapet_status status = pp_layout_key(context->layout, context->path, number, &key);
     if (status == PARAPET_OK && (status = pp_store_version(context->store, key, &version)) == PARAPET_OK)
-        status = check_base(pp_delayed_find(&place), version, key);
+        status = check_base(pp_write_back_find(&place), version, key);
     pp_free(key);
     return status;
 }
@@ -474,18 +474,18 @@ static parapet_status reserve_absent(const pp_transfer_context *context, pp_shar
     return status;
 }
 
-static parapet_status list_delayed(const pp_transfer_context *context, pp_shard *shard)
+static parapet_status list_dirty(const pp_transfer_context *context, pp_shard *shard)
 {
-    uint64_t offset = PP_DELAYED_OFFSET;
+    uint64_t offset = PP_WRITE_BACK_OFFSET;
     parapet_status status = PARAPET_OK;
     int64_t chunk;
     if (shard->delayed != NULL && shard->entries == NULL)
         status = reserve_absent(context, shard);
     for (chunk = 0; shard->delayed != NULL && chunk < shard->delayed->chunk_count && status == PARAPET_OK; chunk++) {
         uint64_t bytes;
-        if (!pp_delayed_has(shard->delayed, chunk))
+        if (!pp_write_back_has(shard->delayed, chunk))
             continue;
-        bytes = pp_delayed_get(shard->delayed, chunk).bytes;
+        bytes = pp_write_back_get(shard->delayed, chunk).bytes;
         shard->entries[chunk] = bytes > 0 ? (pp_chunk_entry){.offset = offset, .bytes = bytes}
                                           : (pp_chunk_entry){PP_CHUNK_ABSENT, PP_CHUNK_ABSENT};
         offset += bytes;
@@ -495,14 +495,14 @@ static parapet_status list_delayed(const pp_transfer_context *context, pp_shard 
 
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard)
 {
-    pp_delayed_place place = pp_transfer_delayed_place(context, number);
+    pp_write_back_place place = pp_transfer_write_back_place(context, number);
     parapet_status status;
-    *shard = (pp_shard){.number = number, .delayed = pp_delayed_find(&place)};
+    *shard = (pp_shard){.number = number, .delayed = pp_write_back_find(&place)};
     if ((status = pp_layout_key(context->layout, context->path, number, &shard->key)) != PARAPET_OK)
         return status;
     if (shard->delayed == NULL || shard->delayed->has_base)
         status = open_stored(context, shard);
-    return status == PARAPET_OK ? list_delayed(context, shard) : status;
+    return status == PARAPET_OK ? list_dirty(context, shard) : status;
 }
 
 void pp_shard_close(pp_shard *shard)

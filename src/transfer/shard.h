@@ -7,12 +7,12 @@
 typedef struct pp_shard {
     int64_t number;
     char *key;
-    pp_reader *reader;         /* NULL: it is not stored, or nothing of what is stored counts */
-    bool is_pinned;            /* the reader is, and not closed with the shard */
-    bool is_shared;            /* neighbours probably want the rest of what is read, and find it in the page cache */
-    pp_chunk_entry *entries;   /* one per chunk; NULL: it has none, and nothing is delayed */
-    pp_delayed_shard *delayed; /* chunks in there count instead of those that are stored; NULL: none */
-    uint32_t *checksums;       /* of a sealed array: what the seal says of every chunk that is stored; else NULL */
+    pp_reader *reader;       /* NULL: it is not stored, or nothing of what is stored counts */
+    bool is_pinned;          /* the reader is, and not closed with the shard */
+    bool is_shared;          /* neighbours probably want the rest of what is read, and find it in the page cache */
+    pp_chunk_entry *entries; /* one per chunk; NULL: it has none, and nothing is delayed */
+    pp_dirty_shard *delayed; /* chunks in there count instead of those that are stored; NULL: none */
+    uint32_t *checksums;     /* of a sealed array: what the seal says of every chunk that is stored; else NULL */
     uint32_t index_crc32c;
     pp_budget *budget; /* paid for entries and checksums */
     size_t reserved_bytes;
@@ -25,10 +25,10 @@ parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number,
 void pp_shard_close(pp_shard *shard);
 
 /* PARAPET_ERR_STALE if the stored shard is not the one that what is delayed of it was made for. */
-parapet_status pp_shard_check_delayed(const pp_transfer_context *context, int64_t number);
+parapet_status pp_shard_check_dirty(const pp_transfer_context *context, int64_t number);
 
 /* Where chunks that are delayed lie, as far as entries tell: behind everything that can be stored. */
-#define PP_DELAYED_OFFSET (UINT64_C(1) << 62)
+#define PP_WRITE_BACK_OFFSET (UINT64_C(1) << 62)
 
 /* Whether a chunk is stored, or will be. */
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk);

@@ -1,6 +1,7 @@
 #include "transfer/shard_build.h"
 
 #include "base/checked.h"
+#include "change/registry.h"
 #include "codec/crc32c.h"
 
 static parapet_status reserve_entries(pp_shard_build *build, const pp_transfer_context *context)
@@ -36,7 +37,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
     if (build == NULL)
         return;
     pp_writer_free(build->writer);
-    pp_delayed_discard(build->delay);
+    pp_write_back_discard(build->delay);
     if (build->is_old_open)
         pp_shard_close(&build->old);
     pp_free(build->entries);
@@ -103,12 +104,9 @@ parapet_status pp_shard_build_name(const pp_shard_build *build, char **name)
 static parapet_status place_temporary(const pp_shard_build *build, const pp_transfer_context *context, char **staging,
                                       char **name)
 {
-    pp_text text = {0};
     parapet_status status;
-    if (build->staging == NULL) {
-        pp_text_add(&text, "%s%s__parapet/tmp", context->path, context->path[0] != '\0' ? "/" : "");
-        return pp_text_finish(&text, staging);
-    }
+    if (build->staging == NULL)
+        return pp_own_key(context->path, PP_OWN_TEMPORARIES, staging);
     if ((status = pp_text_duplicate(staging, build->staging)) != PARAPET_OK)
         return status;
     return pp_shard_build_name(build, name);
@@ -187,7 +185,7 @@ static parapet_status read_version(const pp_transfer_context *context, int64_t s
 
 /* What a draft stands on. */
 static parapet_status find_base(const pp_shard_build *build, const pp_transfer_context *context,
-                                pp_delayed_shard *draft)
+                                pp_dirty_shard *draft)
 {
     draft->is_whole = !build->is_old_open;
     draft->has_base = build->is_old_open || is_at_edge(&context->layout->tiling, build->number);
@@ -199,9 +197,9 @@ static parapet_status find_base(const pp_shard_build *build, const pp_transfer_c
 
 parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count)
 {
-    pp_delayed_place place = pp_transfer_delayed_place(context, build->number);
-    parapet_status status = pp_delayed_draft(&place, context->layout->tiling.chunks.cell_count, new_count,
-                                             pp_chain_encoded_bound(context->layout->chain), &build->delay);
+    pp_write_back_place place = pp_transfer_write_back_place(context, build->number);
+    parapet_status status = pp_write_back_draft(&place, context->layout->tiling.chunks.cell_count, new_count,
+                                                pp_chain_encoded_bound(context->layout->chain), &build->delay);
     return status == PARAPET_OK && build->delay != NULL ? find_base(build, context, build->delay) : status;
 }
 
@@ -211,7 +209,7 @@ parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_co
     uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
     parapet_status status;
     if (build->delay != NULL)
-        return pp_delayed_put(build->delay, chunk, encoded);
+        return pp_write_back_put(build->delay, chunk, encoded);
     if ((status = append(build, context, encoded.data, encoded.bytes)) != PARAPET_OK)
         return status;
     build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
@@ -264,7 +262,7 @@ static parapet_status finish_delay(pp_shard_build *build, pp_staged *staged)
     parapet_status status = make_room_for_delay(staged);
     if (status != PARAPET_OK)
         return status;
-    pp_delayed_finish(build->delay);
+    pp_write_back_finish(build->delay);
     staged->delays[staged->delay_count++] = (pp_staged_delay){.target = build->target, .draft = build->delay};
     build->delay = NULL;
     return PARAPET_OK;
@@ -282,7 +280,7 @@ static pp_staged_note note_of(pp_shard_build *build)
                            .shard = build->number,
                            .record = {.bytes = PP_SHARD_ABSENT},
                            .draft = build->draft,
-                           .is_delayed = build->is_delayed,
+                           .is_dirty = build->is_dirty,
                            .keeps_old = keeps_old(build),
                            .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
     if (!build->is_described || build->tally.is_incomplete)
@@ -346,19 +344,19 @@ parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *sta
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged)
 {
     parapet_status status = pp_staged_show(context, staged);
-    return status == PARAPET_OK ? pp_store_settle(context->store) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(context->store) : status;
 }
 
 static void keep_shard(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version)
 {
-    pp_delayed_place place = pp_transfer_delayed_place(context, note->shard);
+    pp_write_back_place place = pp_transfer_write_back_place(context, note->shard);
     pp_cache_object draft = {
         .array = context->cache_array, .shard = note->shard, .version = note->draft, .is_draft = true};
-    if (note->is_delayed) {
-        pp_delayed_settle(&place, version);
+    if (note->is_dirty) {
+        pp_write_back_note_stored(&place, version);
         return;
     }
-    pp_delayed_drop(&place);
+    pp_write_back_drop(&place);
     pp_cache_publish(context->cache, &draft, version, context->layout->tiling.chunks.cell_count);
 }
 
@@ -368,7 +366,7 @@ void pp_staged_keep(const pp_transfer_context *contexts, pp_staged *staged)
     for (i = 0; i < staged->count; i++)
         keep_shard(&contexts[staged->notes[i].target], &staged->notes[i], staged->writers[i]->version);
     for (i = 0; i < staged->delay_count; i++)
-        pp_delayed_commit(staged->delays[i].draft);
+        pp_write_back_commit(staged->delays[i].draft);
     staged->delay_count = 0;
 }
 
@@ -377,8 +375,8 @@ void pp_staged_adjust(const pp_transfer_context *contexts, const pp_staged *stag
     size_t i;
     for (i = 0; i < staged->count; i++) {
         const pp_staged_note *note = &staged->notes[i];
-        pp_delayed_place place = pp_transfer_delayed_place(&contexts[note->target], note->shard);
-        pp_delayed_note_made(&place, staged->writers[i]->version);
+        pp_write_back_place place = pp_transfer_write_back_place(&contexts[note->target], note->shard);
+        pp_write_back_note_made(&place, staged->writers[i]->version);
     }
 }
 
@@ -390,7 +388,7 @@ void pp_staged_clear(pp_staged *staged)
         pp_shard_record_clear(&staged->notes[i].record);
     }
     for (i = 0; i < staged->delay_count; i++)
-        pp_delayed_discard(staged->delays[i].draft);
+        pp_write_back_discard(staged->delays[i].draft);
     pp_free(staged->delays);
     pp_free(staged->writers);
     pp_free(staged->notes);

@@ -17,9 +17,9 @@ typedef struct pp_shard_build {
     bool is_described; /* the chunks come in ascending order, and the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
-    uint64_t draft;          /* its number in the cache; 0: there is none */
-    bool is_delayed;         /* as in pp_staged_note */
-    pp_delayed_shard *delay; /* what is written goes there, and not to storage; NULL: to storage */
+    uint64_t draft;        /* its number in the cache; 0: there is none */
+    bool is_dirty;         /* as in pp_staged_note */
+    pp_dirty_shard *delay; /* what is written goes there, and not to storage; NULL: to storage */
     const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */
 } pp_shard_build;
 

@@ -154,7 +154,7 @@ bool pp_supply_give(pp_supply *supply, double speed, pp_supply_fits fits, void *
     pthread_mutex_lock(&supply->lock);
     if (supply->left > 0) {
         int64_t most = pp_surplus_to_give(&(pp_surplus){
-            .left = supply->left, .open = count_open(supply), .giver_speed = speed_of(supply), .taker_speed = speed});
+            .left = supply->left, .open = count_open(supply), .giver_speed = speed_of(supply), .thief_speed = speed});
         count = cut_off(supply, most, fits, context, first);
         *end = supply->end;
         supply->end = *first;

@@ -5,8 +5,8 @@
  *
  * A transfer has these steps, the same for one rank and for many:
  *     describe   every rank tells the homes of the shards it touches what it holds (session.c)
- *     plan       owners are fixed, overlaps refused, the budget divided (session.c, memory.c); all ranks agree
- *     run        owners pull windows of chunks and write them, or read and push them (write.c, read.c, drive.c)
+ *     plan       owners are fixed, overlaps refused, the budget divided (session.c, memory_plan.c); all ranks agree
+ *     run        owners pull windows of chunks and write them, or read and push them (write.c, read.c, event_loop.c)
  *     agree      which is also how every rank learns that nobody will ask it for anything more
  * run.c takes every transfer through them; read.c and write.c decide what happens to shards and chunks. */
 #ifndef PARAPET_TRANSFER_TRANSFER_H
@@ -20,7 +20,7 @@
 #include "transfer/shard.h"
 #include "transfer/shard_notes.h"
 
-typedef struct pp_kept pp_kept; /* see kept.h */
+typedef struct pp_session_cache pp_session_cache; /* see session_cache.h */
 
 /* The ranks of a store, and how they work together; the same on every rank. */
 typedef struct pp_team {
@@ -29,10 +29,10 @@ typedef struct pp_team {
     int server_count;
     size_t fragment_bytes; /* of a message */
     const pp_owner_strategy *ownership;
-    bool takes;        /* a server that has nothing left takes shards from others */
-    bool has_deadline; /* ranks may leave while others still work, so nothing of theirs may be in use then */
-    bool uses_direct;  /* ranks on a node copy from each other's memory, where the system allows it */
-    pp_kept *kept;     /* descriptions of earlier calls; NULL: none are kept */
+    bool takes;             /* a server that has nothing left takes shards from others */
+    bool has_deadline;      /* ranks may leave while others still work, so nothing of theirs may be in use then */
+    bool uses_direct;       /* ranks on a node copy from each other's memory, where the system allows it */
+    pp_session_cache *kept; /* descriptions of earlier calls; NULL: none are kept */
 } pp_team;
 
 /* One array of a transfer. */
@@ -53,13 +53,13 @@ typedef struct pp_staged_note {
     bool keeps_old;         /* some of it was taken from the shard that it replaces */
     uint64_t old_version;   /* of that shard; 0: there was none */
     uint64_t draft;         /* its number in the cache; 0: there is none */
-    bool is_delayed;        /* it is what was delayed of the shard until now, and nothing else */
+    bool is_dirty;          /* it is what was delayed of the shard until now, and nothing else */
 } pp_staged_note;
 
 /* What a call has written and leaves for later. */
 typedef struct pp_staged_delay {
     int target;
-    pp_delayed_shard *draft;
+    pp_dirty_shard *draft;
 } pp_staged_delay;
 
 /* New shards, written and durable but not visible. */
@@ -90,13 +90,13 @@ parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, con
 /* [local] Builds new versions of those shards of the array that were chosen of the delayed ones, as they are with all
  * that is delayed. *left_out: the first failure of shards that cannot be written, because another job has written
  * them; the others are. */
-parapet_status pp_transfer_stage_delayed(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out);
+parapet_status pp_transfer_stage_write_back(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out);
 
 /* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace a different one.
  * contexts are those of the arrays of the transfer. */
 parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged);
 
-/* [local] Makes all staged shards visible. They are durable only after the next settle. */
+/* [local] Makes all staged shards visible. They are durable only after the next sync of directories. */
 parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *staged);
 
 /* [local] Makes all staged shards visible and durable. */

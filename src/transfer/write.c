@@ -3,8 +3,8 @@
 #include "transfer/write_item.h"
 
 #include "base/checked.h"
-#include "transfer/divided.h"
-#include "transfer/picked.h"
+#include "transfer/partial_shards.h"
+#include "transfer/point_transfer.h"
 
 typedef struct write_transfer {
     pp_transfer head;
@@ -106,8 +106,8 @@ static bool some_shard_keeps_old(const pp_transfer *transfer)
 /* What stays in memory when the transfer ends, and is not there yet. */
 static size_t bytes_to_stay(const pp_transfer *transfer)
 {
-    const pp_divided *divided = pp_session_context(transfer->session, 0)->divided;
-    return divided != NULL ? pp_divided_bytes_to_come(divided) : 0;
+    const pp_partial_shards *divided = pp_session_context(transfer->session, 0)->divided;
+    return divided != NULL ? pp_partial_shards_bytes_to_come(divided) : 0;
 }
 
 static parapet_status plan_memory(const pp_transfer *transfer, const pp_layout *const *layouts,
@@ -158,18 +158,19 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
     return pp_transfer_stage_after(&(pp_failure){0}, team, arrays, array_count, staged);
 }
 
-parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp_picked *picked, pp_staged *staged)
+parapet_status pp_transfer_stage_points(const pp_transfer_array *array, const pp_point_claims *picked,
+                                        pp_staged *staged)
 {
     pp_session session;
     write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
                            .staged = staged};
-    return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
+    return pp_transfer_run(&self.head, pp_session_build_points(&session, array, picked));
 }
 
 /* Shards that were begun in earlier passes, as a list of numbers; returns how many. */
-static size_t list_begun(const pp_divided *divided, int64_t *numbers)
+static size_t list_begun(const pp_partial_shards *divided, int64_t *numbers)
 {
-    const pp_divided_shard *shard;
+    const pp_partial_shard *shard;
     size_t count = 0;
     for (shard = divided->shards; shard != NULL; shard = shard->next)
         if (shard->build != NULL && shard->next_chunk < divided->chunk_count) {
@@ -182,8 +183,8 @@ static size_t list_begun(const pp_divided *divided, int64_t *numbers)
 
 parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged *staged)
 {
-    pp_divided *divided = array->context->divided;
-    const pp_picked none = {.tiling = &array->context->layout->tiling};
+    pp_partial_shards *divided = array->context->divided;
+    const pp_point_claims none = {.tiling = &array->context->layout->tiling};
     size_t count = list_begun(divided, NULL);
     int64_t *numbers = NULL;
     pp_session session;
@@ -210,10 +211,10 @@ static parapet_status leave_out_stale(const pp_transfer_context *context, int64_
     parapet_status status = PARAPET_OK;
     size_t i, kept = 0;
     for (i = 0; i < *count && status == PARAPET_OK; i++) {
-        status = pp_shard_check_delayed(context, numbers[i]);
+        status = pp_shard_check_dirty(context, numbers[i]);
         if (status == PARAPET_ERR_STALE) {
-            pp_delayed_place place = pp_transfer_delayed_place(context, numbers[i]);
-            pp_delayed_find(&place)->is_stuck = true;
+            pp_write_back_place place = pp_transfer_write_back_place(context, numbers[i]);
+            pp_write_back_find(&place)->is_stuck = true;
             pp_failure_take(left_out, status);
             status = PARAPET_OK;
         } else {
@@ -233,18 +234,18 @@ static parapet_status stage_numbers(const pp_transfer_array *array, const int64_
     return pp_transfer_run(&self.head, pp_session_build_again(&session, array, numbers, count));
 }
 
-parapet_status pp_transfer_stage_delayed(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out)
+parapet_status pp_transfer_stage_write_back(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out)
 {
     const pp_transfer_context *context = array->context;
     const pp_grid *shards = &context->layout->tiling.shards;
-    size_t count = pp_delayed_list(context->delayed, context->cache_array, shards, NULL);
+    size_t count = pp_write_back_list(context->delayed, context->cache_array, shards, NULL);
     size_t bytes = count * sizeof(int64_t);
     int64_t *numbers = NULL;
     parapet_status status = pp_budget_reserve(context->budget, bytes, "lists of shards");
     if (status != PARAPET_OK)
         return status;
     if (count > 0 && (status = pp_allocate_array(&numbers, count, sizeof numbers[0])) == PARAPET_OK) {
-        (void)pp_delayed_list(context->delayed, context->cache_array, shards, numbers);
+        (void)pp_write_back_list(context->delayed, context->cache_array, shards, numbers);
         if ((status = leave_out_stale(context, numbers, &count, left_out)) == PARAPET_OK && count > 0)
             status = stage_numbers(array, numbers, count, staged);
     }

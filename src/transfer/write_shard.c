@@ -1,7 +1,7 @@
 #include "transfer/write_shard.h"
 
 #include "base/checked.h"
-#include "transfer/divided.h"
+#include "transfer/partial_shards.h"
 
 static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_write_shard *shard)
 {
@@ -67,12 +67,12 @@ static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, in
 }
 
 /* Begins a shard of which not all chunks come in this transfer, or goes on with it. */
-static parapet_status open_divided(const pp_transfer *transfer, pp_write_shard *shard)
+static parapet_status open_partial(const pp_transfer *transfer, pp_write_shard *shard)
 {
     const pp_transfer_context *context = context_of(transfer, shard);
-    pp_divided *divided = context->divided;
-    pp_divided_shard *part;
-    parapet_status status = pp_divided_get(divided, shard->head.number, &part);
+    pp_partial_shards *divided = context->divided;
+    pp_partial_shard *part;
+    parapet_status status = pp_partial_shards_get(divided, shard->head.number, &part);
     if (status != PARAPET_OK)
         return status;
     if (part->build == NULL) {
@@ -96,7 +96,7 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     const pp_transfer_context *context = context_of(transfer, shard);
     parapet_status status;
     if (context->divided != NULL)
-        return open_divided(transfer, shard);
+        return open_partial(transfer, shard);
     shard->is_ending = true;
     shard->chunk_end = context->layout->tiling.chunks.cell_count;
     if ((status = create_build(transfer, shard, &shard->build)) != PARAPET_OK)
@@ -104,7 +104,7 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     begin_windows(transfer, shard, 0);
     shard->is_claimed = transfer->view->list.work[head->first].claim != PP_NO_CLAIM;
-    shard->build->is_delayed = !shard->is_claimed && shard->build->old.delayed != NULL;
+    shard->build->is_dirty = !shard->is_claimed && shard->build->old.delayed != NULL;
     shard->is_taken = !shard->is_claimed && shard->build->old.entries == NULL;
     if (!shard->is_claimed)
         return PARAPET_OK;

@@ -39,12 +39,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="parapet-edge-") as folder:
         line = zarr.create_array(f"{folder}/line.zarr", shape=(2**50,), chunks=(4096,), shards=(2**20,), dtype="f8", fill_value=2.5)
         plane = zarr.create_array(f"{folder}/plane.zarr", shape=(2**25, 2**25), chunks=(64, 64), dtype="f4", fill_value=-1)
+        dots = zarr.create_array(f"{folder}/dots.zarr", shape=(2**31,), chunks=(1,), dtype="f8", fill_value=2.5)
+        dots[2**30] = 7.0
         values = draw.random(5000) * 1e6
         line[2**49 - 1000:2**49 + 4000] = values
         block = draw.random((70, 90)).astype("f4") * 100
         plane[10**6:10**6 + 70, 2**25 - 90:] = block
         for ranks in (0, 3):
             expect_same("line", stats(f"{folder}/line.zarr", ranks=ranks), values, 2**50 - 5000, 2.5)
+            expect_same("dots", stats(f"{folder}/dots.zarr", ranks=ranks), numpy.array([7.0]), 2**31 - 1, 2.5)
             expect_same("plane", stats(f"{folder}/plane.zarr", ranks=ranks), block.ravel().astype("f8"), 2**50 - 6300, -1.0)
         expect_same("part", stats(f"{folder}/line.zarr", "--region", f"{2**48}:{2**49}"), values[:1000], 2**48 - 1000, 2.5)
         expect_same("nothing stored", stats(f"{folder}/line.zarr", "--region", f"0:{2**48}"), numpy.array([2.5]), 2**48 - 1, 2.5)

@@ -10,6 +10,7 @@
 
 #include "array/array_handle.h"
 #include "array/open.h"
+#include "stores/faulty.h"
 
 typedef enum checkpoint_storage { CHECKPOINT_IN_MEMORY, CHECKPOINT_IN_DIRECTORY } checkpoint_storage;
 

@@ -75,7 +75,7 @@ static void run_with_storage_fault(site_test *test, bed *work, const fault_point
         (test->first_shard_publish < 0 || point->at < test->first_shard_publish))
         test->first_shard_publish = point->at;
     result->is_before_publish = strstr(result->message, "injected failure of publish") == NULL &&
-                                strstr(result->message, "injected failure of settle") == NULL;
+                                strstr(result->message, "injected failure of sync_dirs") == NULL;
     work->plan = (pp_fault_plan){.fail_at = -1};
 }
 

@@ -5,11 +5,12 @@
 #include "support.h"
 
 #include "array/open.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/memory.h"
 #include "image.h"
 #include "places.h"
 #include "scratch.h"
+#include "stores/faulty.h"
 
 enum { WIDTH = 3, ROW = 2, STEPS_MOST = 16 };
 

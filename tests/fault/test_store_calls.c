@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "shim.h"
+#include "stores/faulty.h"
 
 #define LARGE_BYTES ((size_t)2 << 20)
 #define OLD "old"
@@ -43,7 +44,7 @@ static parapet_status replace_small(pp_store *store)
 static parapet_status create_deep(pp_store *store)
 {
     parapet_status status = put(store, "new/deep/object", NEW, PP_PUBLISH_EXCLUSIVE);
-    return status == PARAPET_OK ? pp_store_settle(store) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(store) : status;
 }
 
 static parapet_status write_parts(pp_writer *writer)
@@ -218,7 +219,7 @@ static parapet_status use_lock(pp_lock *lock)
     if (status == PARAPET_OK)
         status = pp_lock_read(lock, text);
     if (status == PARAPET_OK)
-        status = pp_lock_test(lock, PP_LOCK_HANDS, &is_held);
+        status = pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held);
     if (status == PARAPET_OK)
         status = pp_lock_write(lock, "");
     return status == PARAPET_OK ? pp_lock_set(lock, PP_LOCK_LONG, PP_LOCK_FREE) : status;
@@ -257,7 +258,7 @@ static parapet_status rearrange(pp_store *store)
         status = pp_store_remove_empty(store, "spare");
     if (status == PARAPET_OK)
         status = pp_store_remove_prefix(store, "rest");
-    return status == PARAPET_OK ? pp_store_settle(store) : status;
+    return status == PARAPET_OK ? pp_store_sync_dirs(store) : status;
 }
 
 static char other_root[300];
@@ -286,7 +287,7 @@ static parapet_status empty_root(pp_store *store)
         return status;
     if ((status = put(made, "a/object", NEW, PP_PUBLISH_REPLACE)) == PARAPET_OK &&
         (status = pp_store_remove_prefix(made, "")) == PARAPET_OK)
-        status = pp_store_settle(made);
+        status = pp_store_sync_dirs(made);
     pp_store_free(made);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "image.h"
 
 #include "array/open.h"
+#include "stores/faulty.h"
 
 enum { EDGE = 8, ELEMENTS = EDGE * EDGE };
 

@@ -12,11 +12,12 @@
 #include <parapet_plan.h>
 
 #include "array/open.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "base/memory.h"
 #include "image.h"
 #include "places.h"
 #include "scratch.h"
+#include "stores/faulty.h"
 
 enum { EDGE = 10, LENGTH = 24, QUICK_STRIDE = 11 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "array/open.h"
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "codec/crc32c.h"
 
 static pp_store *memory;

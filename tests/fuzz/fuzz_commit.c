@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codec/crc32c.h"
-#include "zarr/commit.h"
+#include "zarr/commit_record.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

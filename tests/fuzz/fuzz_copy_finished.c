@@ -21,16 +21,16 @@ static bool has_line(const char *lines, const char *line)
     return found != NULL && strstr(found, line) != NULL;
 }
 
-static void check_lines(const pp_copy_finished *log, size_t bytes)
+static void check_lines(const pp_copy_tree_log *log, size_t bytes)
 {
     static const unsigned char document[PP_SHA256_BYTES];
-    parapet_status status = pp_copy_finished_check(log, PATH, 0x1234);
+    parapet_status status = pp_copy_tree_log_check(log, PATH, 0x1234);
     require(bytes == 0 || strncmp(log->lines, head, sizeof head - 1) == 0);
     require(strlen(log->lines) <= bytes);
     if (status == PARAPET_OK)
         require(has_line(log->lines, "\n0000000000001234 " PATH "\n"));
     require(status == PARAPET_OK || status == PARAPET_ERR_ARGUMENT || status == PARAPET_ERR_EXISTS);
-    if (pp_copy_finished_is_old(log, PATH, document, false))
+    if (pp_copy_tree_log_is_old(log, PATH, document, false))
         require(status == PARAPET_ERR_EXISTS && has_line(log->lines, " " PATH "\n"));
 }
 
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
     bool is_headed = bytes > 0 && data[0] == 'h';
     parapet_copy_request request = {.resume = 1};
     long live = pp_memory_live_count();
-    pp_copy_finished log = {0};
+    pp_copy_tree_log log = {0};
     pp_text text = {0};
     char *lines = NULL;
     size_t whole;
@@ -48,9 +48,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
     require(text.status == PARAPET_OK);
     whole = text.bytes;
     require(pp_text_finish(&text, &lines) == PARAPET_OK);
-    if (pp_copy_finished_take(&log, &request, lines, &whole) == PARAPET_OK)
+    if (pp_copy_tree_log_take(&log, &request, lines, &whole) == PARAPET_OK)
         check_lines(&log, whole);
-    pp_copy_finished_clear(&log);
+    pp_copy_tree_log_clear(&log);
     require(pp_memory_live_count() == live);
     return 0;
 }

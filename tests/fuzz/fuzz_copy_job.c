@@ -9,7 +9,7 @@
  * too. */
 #include <string.h>
 
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "bed.h"
 #include "codec/crc32c.h"
 #include "copy/copy.h"

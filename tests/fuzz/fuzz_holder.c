@@ -3,7 +3,7 @@
  * accepted prints as it came. */
 #include <string.h>
 
-#include "array/holder.h"
+#include "array/lock_text.h"
 #include "base/checked.h"
 #include "bed.h"
 #include "store/record.h"
@@ -42,9 +42,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         memcpy(view.text, data, pp_min_size(text_bytes, PP_LOCK_TEXT_BYTES));
     if (text_bytes < bytes)
         take_record((const char *)data + text_bytes + 1, bytes - text_bytes - 1, &view);
-    pp_holder_take_incarnation(view.text, incarnation);
+    pp_lock_text_incarnation(view.text, incarnation);
     require(strlen(incarnation) == 0 || strspn(incarnation, "0123456789abcdef") == PP_INCARNATION_BYTES - 1);
-    require(pp_outcome(pp_holder_fail_seen("a", &view)) == PARAPET_ERR_BUSY);
+    require(pp_outcome(pp_lock_text_fail_seen("a", &view)) == PARAPET_ERR_BUSY);
     check_sentence(parapet_error_message());
     require(pp_memory_live_count() == live);
     return 0;

@@ -79,7 +79,7 @@ static void check_beyond(const parapet_series *series, const pp_text *log)
 {
     bool has = has_record(log, series->steps_committed), cuts = false;
     bed_put_text(KEY, log);
-    if (pp_series_check_beyond(series, &cuts) == PARAPET_OK)
+    if (pp_series_check_uncommitted(series, &cuts) == PARAPET_OK)
         require(cuts == has && (has || series->steps_committed == BED_STEPS));
 }
 

@@ -36,7 +36,7 @@ static parapet_status take_group(parapet_series *series, const pp_text *text)
     if ((status = pp_json_parse_stored(&json, copy, text->bytes)) == PARAPET_OK &&
         (status = pp_group_document_parse(&document, json)) == PARAPET_OK &&
         (status = pp_series_take_mark(series, &document)) == PARAPET_OK)
-        status = pp_series_take_shown(series, text->data, text->bytes);
+        status = pp_series_take_consolidated_copy(series, text->data, text->bytes);
     pp_group_document_clear(&document);
     pp_json_free(json);
     pp_free(copy);

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "bed.h"
 #include "codec/crc32c.h"
+#include "stores/faulty.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

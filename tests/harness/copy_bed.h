@@ -7,6 +7,7 @@
 
 #include "array/array_handle.h"
 #include "array/open.h"
+#include "stores/faulty.h"
 
 /* One copy, and how the target is reached. */
 typedef struct copy_subject {

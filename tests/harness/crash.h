@@ -3,6 +3,7 @@
 #define PARAPET_TESTS_CRASH_H
 
 #include "store/store.h"
+#include "stores/faulty.h"
 
 /* Changes a store that was just built: from the moment the plan fails forever, freeing a writer suspends it. The plan
  * is the caller's and outlives the store. */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "store/wrapper.h"
+#include "stores/wrapper.h"
 
 typedef struct delay_store {
     pp_wrapper wrapper;

@@ -5,6 +5,7 @@
 #include "array/open.h"
 #include "base/memory.h"
 #include "store/store.h"
+#include "stores/faulty.h"
 
 typedef struct failing {
     bool is_memory;        /* allocations fail, and not operations */

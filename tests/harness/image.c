@@ -1,5 +1,6 @@
 #include "image.h"
 
+#include "change/registry.h"
 #include "support.h"
 
 typedef struct take_job {
@@ -10,11 +11,20 @@ typedef struct take_job {
 
 static void take_below(image *taken, pp_store *store, const char *prefix);
 
+/* Whatever a test has done, all that lies below __parapet has a name that the registry has. */
+static void check_own_name(const char *key)
+{
+    const char *own = strstr(key, PP_OWN_FOLDER "/");
+    if (own != NULL && pp_own_find(own + sizeof PP_OWN_FOLDER) == PP_OWN_COUNT)
+        fail_msg("%s is not in the registry of src/change", key);
+}
+
 static void add_object(image *taken, pp_store *store, const char *key)
 {
     image_object *added;
     char *data;
     size_t bytes;
+    check_own_name(key);
     assert_ok(pp_store_read_all(store, key, SIZE_MAX / 2, &data, &bytes));
     taken->objects = realloc(taken->objects, (taken->count + 1) * sizeof taken->objects[0]);
     added = &taken->objects[taken->count++];

@@ -12,8 +12,8 @@
  *     PARAPET_SHIM_FOREVER   1: and so do all behind it
  *     PARAPET_SHIM_STORE     what is watched in place of FOLDER/store
  *
- * At its end a rank leaves FOLDER/report.<rank>: "calls N", "writes N", "flushes N"; and "unflushed PATH" for what is
- * there and was changed, by any rank, since one flushed it, or whose flush has failed; "early PATH" for what was
+ * At its end a rank leaves FOLDER/report.<rank>: "calls N", "writes N", "flushes N"; and "unflushed PATH" for what
+ * is there and was changed, by any rank, since one flushed it, or whose flush has failed; "early PATH" for what was
  * renamed into place before it was flushed, or committed before all else was. The ranks tell each other through
  * FOLDER/watched, which whoever starts them removes before. */
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #include <execinfo.h>
 
 #include "base/memory.h"
-#include "store/wrapper.h"
+#include "stores/wrapper.h"
 #include "support.h"
 
 /* Those of this file and of what calls it; then as many as tell one failure from another: more where none is inlined.

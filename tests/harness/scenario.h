@@ -9,6 +9,7 @@
 
 #include "array/array_handle.h"
 #include "array/open.h"
+#include "stores/faulty.h"
 
 typedef struct bed {
     pp_store *inner;  /* where the objects are */

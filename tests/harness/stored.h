@@ -4,8 +4,8 @@
 #define PARAPET_TESTS_STORED_H
 
 #include "array/array_handle.h"
+#include "array/node_path.h"
 #include "array/open.h"
-#include "array/path.h"
 
 /* A fresh store in memory. */
 static inline void stored_open(parapet_store **store, const parapet_store_options *options)

@@ -14,6 +14,7 @@
 #include "image.h"
 #include "launch.h"
 #include "store/store.h"
+#include "stores/faulty.h"
 
 enum { WIDTH = 5, BEFORE = 3, ADDED = 4, AFTER = BEFORE + ADDED };
 

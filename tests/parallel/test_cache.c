@@ -13,6 +13,7 @@
 #include "array/open.h"
 #include "draw.h"
 #include "launch.h"
+#include "stores/faulty.h"
 
 enum { ROWS = 32, COLUMNS = 32, ROUNDS = 80, FAULTS = 40 };
 

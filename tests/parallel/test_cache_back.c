@@ -10,6 +10,7 @@
 #include "array/open.h"
 #include "draw.h"
 #include "launch.h"
+#include "stores/faulty.h"
 
 enum { ROWS = 32, COLUMNS = 32, ROUNDS = 40, FEW_FAULTS = 12, FAULTS_MOST = 400 };
 

@@ -10,7 +10,7 @@
 
 #include "array/open.h"
 #include "launch.h"
-#include "store/wrapper.h"
+#include "stores/wrapper.h"
 
 enum { ROWS = 8, SHARDS = 4, COLUMNS = 4 * SHARDS, FIRST_ROWS = 6 };
 

@@ -15,6 +15,7 @@
 #include "array/open.h"
 #include "draw.h"
 #include "launch.h"
+#include "stores/faulty.h"
 
 enum { MOST = 20, ARRAYS = 2, JOBS = 2, TILES = 4, STEPS = 40, FAILED_CASES_MOST = 3 };
 
@@ -108,7 +109,7 @@ static void leave_others_behind(const job *by, int which)
 /* ---- What is flushed, and what is not ---- */
 
 /* The model is what is stored. */
-static void settle(int which)
+static void sync_dirs(int which)
 {
     memcpy(pasts[which].states[0], model[which].values, sizeof model[which].values);
     pasts[which].count = 1;
@@ -122,7 +123,7 @@ static void settle_all(const job *by)
     for (i = 0; i < ARRAYS && by == &jobs[0]; i++) {
         if (pasts[i].is_unflushed)
             leave_others_behind(by, i);
-        settle(i);
+        sync_dirs(i);
     }
 }
 
@@ -130,7 +131,7 @@ static void note_write(const job *by, int which)
 {
     past *of = &pasts[which];
     if (by != &jobs[0] || !by->writes_back) {
-        settle(which);
+        sync_dirs(which);
         return;
     }
     memcpy(of->states[of->count++], model[which].values, sizeof model[which].values);
@@ -494,7 +495,7 @@ static void resize(job *by, int which)
     settle_all(by);
     memcpy(model[which].shape, shape, sizeof shape);
     keep_inside(&model[which]);
-    settle(which);
+    sync_dirs(which);
     leave_others_behind(by, which);
 }
 
@@ -542,7 +543,7 @@ static void create(job *by, int which)
     settle_all(by);
     memset(model[which].values, 0, sizeof model[which].values);
     memcpy(model[which].shape, shape, sizeof shape);
-    settle(which);
+    sync_dirs(which);
 }
 
 /* Another array at the same path, and often with a handle at the same address. */
@@ -595,7 +596,7 @@ static void kill_first(int which)
         (void)open_array(by, i);
         watch_past(by, i);
         memcpy(model[i].values, seen, sizeof seen);
-        settle(i);
+        sync_dirs(i);
         leave_others_behind(by, i);
     }
 }

@@ -7,6 +7,7 @@
 #include "array/open.h"
 #include "checkpoint/checkpoint.h"
 #include "launch.h"
+#include "stores/faulty.h"
 #include "tree.h"
 
 /* A store of all ranks over a directory, with the operations of each rank counted and failed as planned. */

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "launch.h"
 #include "store/store.h"
+#include "stores/faulty.h"
 
 enum { ROWS = 60, COLUMNS = 1000, SHARD_ROWS = 30, ELEMENTS = ROWS * COLUMNS };
 

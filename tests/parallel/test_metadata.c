@@ -13,6 +13,7 @@
 #include "hand_clock.h"
 #include "launch.h"
 #include "one_clock.h"
+#include "stores/faulty.h"
 
 #define MANY 1000
 

@@ -243,7 +243,7 @@ static void check_report(const site *at, const outcome *result)
 static bool is_before_publish(const site *at, const outcome *result)
 {
     return at->how->kind == FAULT_STORAGE && strstr(result->sentence, "injected failure of publish") == NULL &&
-           strstr(result->sentence, "injected failure of settle") == NULL;
+           strstr(result->sentence, "injected failure of sync_dirs") == NULL;
 }
 
 static void check_stored(const site *at, const outcome *result, const shared_bed *work, const shared_state bounds[2])

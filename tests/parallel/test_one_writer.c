@@ -69,7 +69,7 @@ static parapet_status noting_begin(pp_store *store, const pp_write_request *requ
 
 static parapet_status noting_settle(pp_store *store)
 {
-    return pp_store_settle(inner_of(store));
+    return pp_store_sync_dirs(inner_of(store));
 }
 
 static parapet_status noting_remove(pp_store *store, const char *key)
@@ -91,7 +91,7 @@ static const pp_store_ops noting_ops = {
     .name = "noting",
     .open = noting_open,
     .begin = noting_begin,
-    .settle = noting_settle,
+    .sync_dirs = noting_settle,
     .remove = noting_remove,
     .remove_prefix = noting_remove_prefix,
     .list = noting_list,

@@ -284,7 +284,7 @@ static void test_seal_many__what_was_just_written_is_not_read(launch *run)
     place_bed(&used, run, "unread");
     if (create_all(&used) && write_squares(&used, &whole, 0)) {
         for (k = 0; k < WRITTEN; k++)
-            used.arrays[k]->is_apart = true; /* no reads of the groups above */
+            used.arrays[k]->is_detached = true; /* no reads of the groups above */
         before = reads_of_all_ranks(&used);
         (void)LAUNCH_OK(run, begin(&used, "seal"));
         (void)LAUNCH_OK(run, pp_arrays_seal(used.arrays, WRITTEN));

@@ -12,6 +12,7 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
+#include "stores/faulty.h"
 #include "thinning.h"
 #include "tree.h"
 

@@ -8,6 +8,7 @@
 #include "array/open.h"
 #include "hand_clock.h"
 #include "launch.h"
+#include "stores/throttled.h"
 #include "tree.h"
 
 enum { SHARD_ELEMENTS = 1 << 15, SHARDS_PER_RANK = 8 };

@@ -13,6 +13,7 @@
 #include "array/open.h"
 #include "base/memory.h"
 #include "leaks.h"
+#include "stores/faulty.h"
 #include "strategy.h"
 #include "strip.h"
 #include "watch.h"

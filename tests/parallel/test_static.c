@@ -13,6 +13,7 @@
 #include "array/store_handle.h"
 #include "hand_clock.h"
 #include "launch.h"
+#include "stores/throttled.h"
 #include "tree.h"
 
 enum { SHARD_ELEMENTS = 1 << 14, SHARDS_PER_RANK = 32 };

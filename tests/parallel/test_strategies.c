@@ -8,6 +8,7 @@
 
 #include "array/open.h"
 #include "launch.h"
+#include "stores/throttled.h"
 #include "strategy.h"
 #include "tree.h"
 

@@ -13,6 +13,7 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
+#include "stores/throttled.h"
 #include "tree.h"
 #include "watch.h"
 

@@ -12,8 +12,8 @@ static int least(int a, int b)
 static void expect_same(pp_comm *comm, int64_t value, const char *what)
 {
     int64_t smallest = value, largest = -value;
-    expect(pp_comm_agree_least(comm, "test", PARAPET_OK, &smallest) == PARAPET_OK, "smallest");
-    expect(pp_comm_agree_least(comm, "test", PARAPET_OK, &largest) == PARAPET_OK, "largest");
+    expect(pp_comm_agree_min(comm, "test", PARAPET_OK, &smallest) == PARAPET_OK, "smallest");
+    expect(pp_comm_agree_min(comm, "test", PARAPET_OK, &largest) == PARAPET_OK, "largest");
     expect(smallest == value && largest == -value, "the same %s everywhere", what);
 }
 
@@ -121,7 +121,7 @@ static void check_without_memory(pp_comm *comm)
             status = pp_comm_find_near(comm, place, servers, server_count);
         pp_memory_hook_set(NULL, NULL);
         has_refused = of.has_refused ? -1 : 0;
-        expect(pp_comm_agree_least(comm, "test", PARAPET_OK, &has_refused) == PARAPET_OK, "agreement");
+        expect(pp_comm_agree_min(comm, "test", PARAPET_OK, &has_refused) == PARAPET_OK, "agreement");
         expect(status == (has_refused == -1 ? PARAPET_ERR_MEMORY : PARAPET_OK), "allocation %ld: status %d", n,
                status);
         expect(status != PARAPET_OK || servers != NULL, "servers were chosen");

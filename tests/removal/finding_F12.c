@@ -5,6 +5,7 @@
 #include <parapet.h>
 
 #include "array/open.h"
+#include "stores/faulty.h"
 
 enum { EXTENT = 32, ELEMENTS = EXTENT * EXTENT, CHUNK = 8 };
 

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "shim.h"
-#include "zarr/commit.h"
+#include "zarr/commit_record.h"
 
 enum { STEPS = 3, GENERATIONS = 2, ELEMENTS = 16 };
 

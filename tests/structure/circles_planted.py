@@ -11,6 +11,8 @@ STRAIGHT = {
     "base/low.c": "int low(void) { return 1; }\n",
     "array/middle.c": "int low(void);\nint middle(void) { return low(); }\n",
     "copy/high.c": "int low(void);\nint middle(void);\nint high(void) { return low() + middle(); }\n",
+    "tool/report.c": "int report(void) { return 1; }\n",
+    "tool/verbs.c": "int report(void);\nint verb(void) { return report(); }\n",
 }
 # Name, what is changed, what the check must say; None: nothing.
 PLANTED = [
@@ -27,9 +29,36 @@ PLANTED = [
      {"base/low.c": "static int same(void) { return 1; }\nint low(void) { return same(); }\n",
       "array/middle.c": "static int same(void) { return 2; }\nint low(void);\nint middle(void) { return low() + same(); }\n"},
      None),
+    ("two files of the tool", {"tool/report.c": "int verb(void);\nint report(void) { return verb(); }\n"},
+     ["CIRCLE: tool/report.c, tool/verbs.c\n", "tool/report.c uses tool/verbs.c: verb\n"]),
+    ("two files of a program in a folder of the tool",
+     {"tool/places/list.c": "int output(void);\nint list(void) { return output(); }\n",
+      "tool/places/output.c": "int list(void);\nint output(void) { return list(); }\n"},
+     ["CIRCLE: tool/places/list.c, tool/places/output.c\n"]),
+    ("a function of the same name in another program",
+     {"tool/places/list.c": "int verb(void) { return 1; }\n",
+      "tool/report.c": "int list(void);\nint report(void) { return list(); }\n",
+      "tool/places/output.c": "int report(void);\nint list(void) { return report(); }\n"},
+     None),
+    ("a function that each flavour has in a file of its own",
+     {"array/middle.c": "int high(void);\nint low(void) { return high(); }\n",
+      "copy/high.c": "int low(void);\nint high(void) { return low(); }\n"},
+     ["CIRCLE: array/middle.c, copy/high.c\n", "copy/high.c uses array/middle.c: low\n"]),
     ("a reason that is not needed", {"codec/chain.c": "int chain(void) { return 1; }\n"},
      ["no circle any more, take it off the list: codec/chain.c, "]),
 ]
+
+
+def source_of(root, name):
+    return root / ("" if name.startswith("tool/") else "src") / name
+
+
+def object_of(build, name):
+    """Where CMake puts it: what the tool's own folder describes lies below that, the library's files do not."""
+    folder, _, file = name.rpartition("/")
+    if name.startswith("tool/"):
+        return build / folder / "CMakeFiles" / "parapet-tool.dir" / f"{file}.o"
+    return build / "objects.dir" / "src" / f"{name}.o"
 
 
 def run(check_circles, compiler, files):
@@ -37,8 +66,8 @@ def run(check_circles, compiler, files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for name, text in {**files, "base/gone.c": "int high(void);\nint gone(void) { return high(); }\n"}.items():
-            source = root / "src" / name
-            made = root / "build" / "objects.dir" / "src" / f"{name}.o"
+            source = source_of(root, name)
+            made = object_of(root / "build", name)
             source.parent.mkdir(parents=True, exist_ok=True)
             made.parent.mkdir(parents=True, exist_ok=True)
             source.write_text(text)

@@ -30,6 +30,7 @@ CASES = [
     ("", "", "src/copy/a.c", "int slot; int pp_leading;\n", None),
     ("", "", "tests/unit/a.c", "int crew;\n", None),
     ("", "", "src/plan/a.c", "int a;\nint slot_count;\n", 'src/plan/a.c:2: "slot" is no longer used here: say index'),
+    ("", "", "src/plan/a.c", "enum { SLOT_COUNT };\n", 'src/plan/a.c:1: "slot" is no longer used here: say index'),
     ("", "", "src/plan/a.c", "/* free slots */\n", 'src/plan/a.c:1: "slot" is no longer used here'),
     ("", "", "docs/a.md", "the crew of a store\n", 'docs/a.md:1: "crew" is no longer used here: say team'),
     ("", "", "src/array/a.c", "pp_lead_run();\n", 'src/array/a.c:1: "pp_lead" is no longer used here'),

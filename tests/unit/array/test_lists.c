@@ -2,7 +2,7 @@
  * process, storage in memory. */
 #include "support.h"
 
-#include "array/hold.h"
+#include "array/node_lock.h"
 #include "array/refresh.h"
 #include "array/seal.h"
 #include "array/stored_shards.h"
@@ -341,19 +341,19 @@ static void test_check__what_another_job_has_changed_is_no_damage(void **state)
 static void test_check__objects_of_an_array_that_is_held_are_not_stray(void **state)
 {
     parapet_check_summary summary;
-    pp_hold hold = {0};
-    pp_hold_wish wish;
+    pp_node_lock hold = {0};
+    pp_node_lock_wish wish;
     bed b;
     (void)state;
     set_up(&b);
-    wish =
-        (pp_hold_wish){.store = b.other, .paths = paths, .count = 1, .mode = PP_LOCK_EXCLUSIVE, .purpose = "testing"};
+    wish = (pp_node_lock_wish){
+        .store = b.other, .paths = paths, .count = 1, .mode = PP_LOCK_EXCLUSIVE, .purpose = "testing"};
     stored_put_text(b.store, "a/c/9", "half");
-    assert_ok(pp_holds_take(&hold, &wish));
+    assert_ok(pp_node_locks_take(&hold, &wish));
     assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary));
     assert_int_equal(summary.stray, 0);
     assert_fails(parapet_arrays_write(b.list, 2), PARAPET_ERR_BUSY, "\"a\" is being changed by this process");
-    pp_holds_release(&hold, 1);
+    pp_node_locks_release(&hold, 1);
     assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary));
     assert_int_equal(summary.stray, 1);
     assert_ok(parapet_arrays_write(b.list, 2));

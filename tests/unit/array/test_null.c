@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "array/open.h"
+#include "stores/null.h"
 
 enum { ELEMENTS = 64, SHARD_ELEMENTS = 16 };
 

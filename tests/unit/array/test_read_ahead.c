@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "array/open.h"
-#include "store/wrapper.h"
+#include "stores/wrapper.h"
 
 enum { SHARDS = 3, SHARD_ELEMENTS = 8, CHUNK_ELEMENTS = 4 };
 

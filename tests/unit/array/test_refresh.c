@@ -2,8 +2,8 @@
 #include "support.h"
 
 #include "failing.h"
-#include "store/wrapper.h"
 #include "stored.h"
+#include "stores/wrapper.h"
 
 /* A store in which the document of the array "a" becomes another one each time that it is opened, so many times. */
 typedef struct restless {

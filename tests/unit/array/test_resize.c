@@ -3,6 +3,7 @@
 
 #include "array/resize.h"
 #include "stored.h"
+#include "stores/faulty.h"
 
 #define FILL (-7)
 #define SIDE 20

@@ -583,13 +583,13 @@ static void test_seal__pages_of_many_arrays_are_not_all_kept(void **state)
             assert_ok(parapet_array_open(&arrays[i], store, "a"));
         for (shard = 0; shard < SHARDS; shard++) {
             assert_ok(read_one(arrays[i], (int64_t)shard * CHUNKS + i));
-            most = store->kept_page_bytes > most ? store->kept_page_bytes : most;
+            most = store->cached_page_bytes > most ? store->cached_page_bytes : most;
         }
     }
     assert_in_range(most, limit - page, limit + HANDLES * page);
     for (i = 0; i < HANDLES; i++)
         assert_ok(parapet_array_close(&arrays[i]));
-    assert_int_equal(store->kept_page_bytes, 0);
+    assert_int_equal(store->cached_page_bytes, 0);
     stored_close(&store);
 }
 

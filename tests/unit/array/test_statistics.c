@@ -4,6 +4,7 @@
 #include "array/open.h"
 #include "hand_clock.h"
 #include "stored.h"
+#include "stores/throttled.h"
 
 enum { ELEMENTS = 1 << 18, SHARD_ELEMENTS = 1 << 15 };
 

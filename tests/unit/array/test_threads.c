@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "array/open.h"
-#include "store/wrapper.h"
 #include "stored.h"
+#include "stores/wrapper.h"
 
 enum { ELEMENTS = 1 << 21, CHUNK_ELEMENTS = 1 << 19, ROWS = 1 << 11, COLUMNS = 1 << 10 };
 

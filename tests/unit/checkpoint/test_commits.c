@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
 #include "stored.h"
+#include "stores/faulty.h"
 
 #define TEMPORARY ".parapet-0123456789abcdef0123456789abcdef.tmp"
 

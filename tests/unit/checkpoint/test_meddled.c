@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "generation.h"
-#include "store/wrapper.h"
 #include "stored.h"
+#include "stores/wrapper.h"
 
 /* Many stores are opened: none needs threads. */
 static const parapet_store_options options = {

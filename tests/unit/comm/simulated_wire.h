@@ -172,7 +172,7 @@ static inline size_t sim_control_bytes(const pp_control *control)
     case PP_CONTROL_TAKE:
     case PP_CONTROL_NONE:
     case PP_CONTROL_GIVE:
-        return offsetof(pp_control, of) + PP_TAKING_WORDS * sizeof control->of.words[0];
+        return offsetof(pp_control, of) + PP_STEALING_WORDS * sizeof control->of.words[0];
     default:
         return offsetof(pp_control, of);
     }

@@ -630,7 +630,7 @@ static void test_append_mark__only_its_own_is_removed(void **state)
         assert_ok(pp_append_mark_remove(&append));
         assert_int_equal(stored_has(store, TARGET "/__parapet/append"), i > 0);
     }
-    pp_holds_release(&append.group_hold, 1);
+    pp_node_locks_release(&append.group_hold, 1);
     stored_close(&store);
 }
 

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "stored.h"
+#include "stores/faulty.h"
 
 static void create_sealed(parapet_store *store, const char *path, int32_t value, bool is_sealed)
 {

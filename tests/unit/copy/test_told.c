@@ -4,7 +4,7 @@
 
 #include "array/open.h"
 #include "copy/copy.h"
-#include "store/wrapper.h"
+#include "stores/wrapper.h"
 #include "transfer/requests.h"
 
 enum { SIDE = 1024, SHARD = 512, RANGES_MOST = 1 << 16 };

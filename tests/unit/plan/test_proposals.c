@@ -87,7 +87,7 @@ static void deal_all(market *all, pp_room *rooms)
     pp_proposals_finish(all->proposals, all->count);
 }
 
-static void settle(market *all)
+static void sync_dirs(market *all)
 {
     pp_room rooms[MOST_SERVERS];
     int64_t bytes = 0;
@@ -139,7 +139,7 @@ static void test_proposals__all_go_where_the_data_is_if_that_is_even(void **stat
     (void)state;
     for (i = 0; i < 160; i++)
         add_shard(all, i % 16, i / 10, 100, 60);
-    settle(all);
+    sync_dirs(all);
     for (i = 0; i < 160; i++)
         assert_int_equal(all->proposals[i].owner, i / 10);
     assert_false(all->was_dealt);
@@ -155,7 +155,7 @@ static void test_proposals__are_accepted_by_what_is_held_then_by_number(void **s
     (void)state;
     for (i = 0; i < 10; i++)
         add_shard(all, 1, 0, 100, held[i]);
-    settle(all);
+    sync_dirs(all);
     for (i = 0; i < 10; i++)
         assert_int_equal(all->proposals[i].owner, expected[i]);
     free(all);
@@ -169,7 +169,7 @@ static void test_proposals__of_one_holder_load_everybody_alike(void **state)
     (void)state;
     for (i = 0; i < 512; i++)
         add_shard(all, i % 8, i < 448 ? 3 : i % 8, 10, 10);
-    settle(all);
+    sync_dirs(all);
     assert_true(most_given(all) <= 704); /* 1.10 of 640 */
     assert_true(all->given[3] == 700);
     free(all);
@@ -183,7 +183,7 @@ static void test_proposals__that_are_refused_go_to_those_who_have_room(void **st
     (void)state;
     for (i = 0; i < 1600; i++)
         add_shard(all, i % 16, i / 16 % 8, 10, 10);
-    settle(all);
+    sync_dirs(all);
     assert_true(all->was_dealt);
     assert_true(most_given(all) <= 1100);
     free(all);
@@ -197,7 +197,7 @@ static void test_proposals__give_everybody_one_shard_where_there_is_one_for_each
     (void)state;
     for (i = 0; i < MOST_SERVERS; i++)
         add_shard(all, i / 2, i % 5, i % 4 == 0 ? 80 : 100, 20);
-    settle(all);
+    sync_dirs(all);
     assert_true(all->was_dealt);
     assert_int_equal(most_given(all), 100);
     free(all);
@@ -222,7 +222,7 @@ static void test_proposals__of_any_sort_stay_within_the_limit_or_one_shard_of_th
             add_shard(all, i % servers, (int)test_random_between(&random, 0, popular - 1), load,
                       test_random_between(&random, 0, load));
         }
-        settle(all);
+        sync_dirs(all);
         bound = all->fair.mean_bytes + 100;
         bound = (all->fair.limit_bytes > bound ? all->fair.limit_bytes : bound) * (least_load == 100 ? 1 : 1.15);
         assert_true((double)most_given(all) <= bound);

@@ -8,7 +8,7 @@
 
 static int64_t give(int64_t left, double open, double giver, double taker)
 {
-    return pp_surplus_to_give(&(pp_surplus){.left = left, .open = open, .giver_speed = giver, .taker_speed = taker});
+    return pp_surplus_to_give(&(pp_surplus){.left = left, .open = open, .giver_speed = giver, .thief_speed = taker});
 }
 
 static void test_surplus__equal_servers_share_equally(void **state)

@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "base/memory.h"
-#include "rechunk/print.h"
+#include "rechunk/plan_print.h"
 
 static const char *const copied_names[3] = {"time", "lat", NULL};
 

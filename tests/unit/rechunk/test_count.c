@@ -288,6 +288,21 @@ static void test_count__of_a_century_of_maps_is_instant(void **state)
     assert_int_equal(its.pass.counts.chunks_written, 73 * 144);
 }
 
+/* As a document may say that is not honest. */
+static void test_count__of_2_29_chunks_in_a_shard_is_instant(void **state)
+{
+    copy_case its = {.ndim = 1, .pass = {.source.element_bytes = 1, .target.element_bytes = 1}};
+    clock_t start = clock();
+    (void)state;
+    set_dimension(&its, 0, 1 << 29, 1, 2, 2);
+    its.pass.source.is_sharded = true;
+    its.pass.source.shard[0] = 1 << 29;
+    pp_rechunk_count(1, its.shape, 1, &its.pass);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < TEST_SLOWNESS * SECONDS_MOST / 10);
+    assert_int_equal(its.pass.counts.index_reads, 1 << 28);
+    assert_int_equal(its.pass.counts.chunk_reads, 1 << 29);
+}
+
 static void test_count__of_a_million_templates_along_a_dimension_is_quick(void **state)
 {
     copy_case its = {.ndim = 1, .pass = {.source.element_bytes = 1, .target.element_bytes = 1}};
@@ -359,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_count__of_runs_is_that_of_a_walk),
         cmocka_unit_test(test_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once),
         cmocka_unit_test(test_count__of_a_century_of_maps_is_instant),
+        cmocka_unit_test(test_count__of_2_29_chunks_in_a_shard_is_instant),
         cmocka_unit_test(test_count__of_a_million_templates_along_a_dimension_is_quick),
         cmocka_unit_test(test_count__that_does_not_fit_is_the_largest_number),
         cmocka_unit_test(test_count__of_an_empty_array_is_nothing),

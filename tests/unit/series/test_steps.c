@@ -2,9 +2,10 @@
  * a crash at any operation leaves. One process, storage in memory. */
 #include "support.h"
 
-#include "array/store.h"
+#include "array/store_queries.h"
 #include "series/series.h"
 #include "stored.h"
+#include "stores/faulty.h"
 
 #define FILL (-7)
 #define HEIGHT 6

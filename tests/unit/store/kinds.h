@@ -4,6 +4,8 @@
 #define PARAPET_TESTS_STORE_KINDS_H
 
 #include "scratch.h"
+#include "stores/faulty.h"
+#include "stores/throttled.h"
 
 typedef struct kind {
     const char *where; /* NULL: no directory, but the store in memory */

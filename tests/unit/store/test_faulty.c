@@ -1,8 +1,9 @@
 #include "scratch.h"
+#include "stores/faulty.h"
 
-/* Every kind of operation once: 0 begin, 1 append, 2 stage, 3 publish, 4 settle, 5 open, 6 read, 7 list, 8 remove,
+/* Every kind of operation once: 0 begin, 1 append, 2 stage, 3 publish, 4 sync_dirs, 5 open, 6 read, 7 list, 8 remove,
  * 9 remove_prefix. */
-static const char *const operations[] = {"begin", "append", "stage", "publish", "settle",
+static const char *const operations[] = {"begin", "append", "stage", "publish", "sync_dirs",
                                          "open",  "read",   "list",  "remove",  "remove_prefix"};
 #define OPERATION_COUNT 10
 
@@ -12,7 +13,7 @@ static parapet_status do_everything(pp_store *store)
     size_t bytes;
     parapet_status status;
     if ((status = put(store, "a/b", "new!", PP_PUBLISH_REPLACE)) == PARAPET_OK &&
-        (status = pp_store_settle(store)) == PARAPET_OK &&
+        (status = pp_store_sync_dirs(store)) == PARAPET_OK &&
         (status = pp_store_read_all(store, "a/b", 100, &data, &bytes)) == PARAPET_OK &&
         (status = pp_store_list(store, "a", note_name, names)) == PARAPET_OK &&
         (status = pp_store_remove(store, "a/b")) == PARAPET_OK)
@@ -51,7 +52,7 @@ static void check_all(pp_store *inner, const char *staging)
 {
     int at, kind;
     assert_ok(put(inner, "first", "", PP_PUBLISH_REPLACE)); /* what a store takes once and keeps */
-    assert_ok(pp_store_settle(inner));
+    assert_ok(pp_store_sync_dirs(inner));
     for (at = 0; at < OPERATION_COUNT; at++)
         for (kind = 0; kind < 8; kind++) {
             long live = pp_memory_live_count();
@@ -60,11 +61,11 @@ static void check_all(pp_store *inner, const char *staging)
                                              .fail_after = (kind & 2) != 0,
                                              .is_torn = (kind & 4) != 0,
                                              .status = PARAPET_ERR_NO_SPACE});
-            assert_ok(pp_store_settle(inner));
+            assert_ok(pp_store_sync_dirs(inner));
             if (staging != NULL)
                 assert_int_equal(entry_count(staging), 0);
             assert_ok(pp_store_remove_prefix(inner, "a"));
-            assert_ok(pp_store_settle(inner));
+            assert_ok(pp_store_sync_dirs(inner));
             assert_int_equal(pp_memory_live_count(), live);
         }
 }
@@ -115,7 +116,7 @@ static void test_faulty__storage_that_is_gone_stays_gone(void **state)
     assert_ok(pp_store_faulty_build(&store, inner, &plan));
     assert_ok(pp_store_list(store, "", note_name, names));
     assert_fails(pp_store_remove(store, "a"), PARAPET_ERR_IO, "injected failure of remove a");
-    assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "injected failure of settle");
+    assert_fails(pp_store_sync_dirs(store), PARAPET_ERR_IO, "injected failure of sync_dirs");
     assert_fails(put(store, "b", "x", PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "injected failure of begin b");
     assert_int_equal(plan.failures, 3);
     assert_listing(inner, "", "a=1 ");
@@ -155,13 +156,13 @@ static void test_faulty__settles_for_others(void **state)
     assert_ok(pp_store_faulty_build(&store, inner, &plan));
     assert_true(pp_store_is_dealt_out(store));
     assert_ok(put(store, "a/b", "x", PP_PUBLISH_REPLACE));
-    pp_store_list_unsettled(store, &prefixes);
+    pp_store_list_unsynced_dirs(store, &prefixes);
     assert_ok(prefixes.status);
     assert_true(prefixes.bytes > 0);
-    assert_ok(pp_store_take_unsettled(store, "a"));
+    assert_ok(pp_store_take_unsynced_dirs(store, "a"));
     plan.operations = plan.fail_at = 0;
-    assert_fails(pp_store_settle_taken(store), PARAPET_ERR_IO, "injected failure of settle");
-    assert_ok(pp_store_settle_taken(store));
+    assert_fails(pp_store_sync_taken_dirs(store), PARAPET_ERR_IO, "injected failure of sync_dirs");
+    assert_ok(pp_store_sync_taken_dirs(store));
     assert_int_equal(plan.operations, 2);
     pp_text_free(&prefixes);
     pp_store_free(store);

@@ -98,7 +98,7 @@ static void test_lock__has_the_text_of_its_last_holder(void **state)
 static void check_removal(subject *tested)
 {
     pp_lock *one = open_lock(tested->store), *two = open_lock(tested->store);
-    assert_ok(pp_lock_set(two, PP_LOCK_HANDS, PP_LOCK_SHARED));
+    assert_ok(pp_lock_set(two, PP_LOCK_DELEGATES, PP_LOCK_SHARED));
     pp_lock_close(one);
     assert_ok(pp_lock_prove(two)); /* it stays while anybody holds any of it */
     pp_lock_close(two);
@@ -189,7 +189,7 @@ static void test_lock__goes_when_all_that_hold_it_close_at_once(void **state)
         pthread_t threads[CLOSERS];
         for (i = 0; i < CLOSERS; i++) {
             closers[i] = (closer){open_lock(store), &start};
-            assert_ok(pp_lock_set(closers[i].lock, PP_LOCK_HANDS, PP_LOCK_SHARED));
+            assert_ok(pp_lock_set(closers[i].lock, PP_LOCK_DELEGATES, PP_LOCK_SHARED));
         }
         for (i = 0; i < CLOSERS; i++)
             assert_int_equal(pthread_create(&threads[i], NULL, close_at_once, &closers[i]), 0);
@@ -358,7 +358,7 @@ static void test_lock__whose_directory_others_use_leaves_it_to_be_flushed(void *
 /* Other ranks of the job put things beside a lock that is held for long, and its maker does not see them. */
 static void test_lock__held_for_long_has_its_directory_flushed(void **state)
 {
-    static const pp_lock_byte parts[] = {PP_LOCK_LONG, PP_LOCK_HANDS, PP_LOCK_PUBLISHING};
+    static const pp_lock_byte parts[] = {PP_LOCK_LONG, PP_LOCK_DELEGATES, PP_LOCK_PUBLISHING};
     size_t i;
     (void)state;
     for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {

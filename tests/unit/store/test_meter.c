@@ -4,6 +4,7 @@
 
 #include "hand_clock.h"
 #include "store/meter.h"
+#include "stores/throttled.h"
 
 #define STEP_S 0.25 /* that every operation takes: a number that sums exactly */
 
@@ -67,7 +68,7 @@ static void test_meter__measures_every_call_of_a_writer(void **state)
     assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
     assert_measured(6);
     pp_writer_free(writer);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_measured(7);
 }
 
@@ -108,12 +109,12 @@ static void test_meter__leaves_out_lists_locks_and_what_is_not_asked_of_storage(
     assert_measured(0);
 }
 
-static void *settle_often(void *context)
+static void *sync_often(void *context)
 {
     int i;
     (void)context;
     for (i = 0; i < 5; i++)
-        (void)pp_store_settle(store);
+        (void)pp_store_sync_dirs(store);
     return NULL;
 }
 
@@ -126,7 +127,7 @@ static void test_meter__counts_time_of_several_threads_once(void **state)
     (void)state;
     start();
     for (i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, settle_often, NULL), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, sync_often, NULL), 0);
     for (i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_measured(5 * THREADS);
@@ -137,7 +138,7 @@ static void test_meter__knows_what_is_under_way(void **state)
     (void)state;
     start();
     pp_meter_begin(&meter);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_measured(1);
     assert_int_equal(pp_meter_end(&meter, PARAPET_ERR_IO), PARAPET_ERR_IO);
     assert_measured(1 + (int)(1 / STEP_S)); /* with the second before the end */

@@ -6,7 +6,7 @@ static void check_moving(subject *tested)
     assert_ok(put(tested->store, "a/one", "first", PP_PUBLISH_REPLACE));
     assert_ok(put(tested->store, "two", "second", PP_PUBLISH_REPLACE));
     assert_ok(pp_store_move(tested->store, "a/one", "b/c/one"));
-    assert_ok(pp_store_settle(tested->store));
+    assert_ok(pp_store_sync_dirs(tested->store));
     subject_reopen(tested);
     assert_absent(tested->store, "a/one");
     assert_object(tested->store, "b/c/one", "first");

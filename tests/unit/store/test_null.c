@@ -1,4 +1,5 @@
 #include "scratch.h"
+#include "stores/null.h"
 
 static pp_store *inner, *store;
 
@@ -42,7 +43,7 @@ static void test_null__takes_data_and_refuses_to_read_it(void **state)
     (void)state;
     assert_absent(store, "c/0");
     assert_ok(put_data("c/0", "data", PP_PUBLISH_REPLACE));
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_refused("c/0");
     assert_absent(inner, "c/0");
     assert_absent(store, "c/1");

@@ -154,7 +154,7 @@ static void test_posix__small_objects_need_no_budget(void **state)
     assert_object(store, "a/zarr.json", "{}");
     assert_ok(put(store, "top", "", PP_PUBLISH_REPLACE));
     assert_object(store, "top", "");
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -308,7 +308,7 @@ static void test_posix__a_staging_directory_that_vanished_is_no_absent_key(void 
     assert_ok(pp_store_remove_prefix(store, "tmp"));
     assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "staging");
     pp_writer_free(writer);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -367,7 +367,7 @@ static void test_posix__removing_reaches_everything_below_a_prefix_only(void **s
     assert_int_equal(pp_store_remove(store, "a"), PARAPET_ERR_IO);
     assert_ok(pp_store_remove_prefix(store, ""));
     assert_listing(store, "", "");
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -460,7 +460,7 @@ static void test_posix__more_directories_than_are_remembered_are_flushed_early(v
         assert_ok(pp_posix_mark_dirty(inside, own));
         assert_int_equal(inside->dirty.count, i < PP_DIRTY_LIMIT ? i + 1 : i + 1 - PP_DIRTY_LIMIT);
     }
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_int_equal(inside->dirty.count, 0);
     pp_store_free(store);
     scratch_remove(&made);
@@ -511,7 +511,7 @@ static void test_posix__a_passing_directory_is_flushed_when_it_stays(void **stat
         put_staged(store, "b/owner/first", "tmp");
         assert_ok(pp_posix_provide_passing_directory((pp_posix_store *)store, "b/own", &directory));
         assert_int_equal(close(directory), 0);
-        assert_ok(pp_store_settle(store));
+        assert_ok(pp_store_sync_dirs(store));
         assert_false(is_to_be_flushed(store, "b"));
         put_staged(store, cases[i].key, "tmp");
         assert_int_equal(is_to_be_flushed(store, "b"), cases[i].stays);
@@ -542,8 +542,8 @@ static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
     assert_ok(put(store, "d/a", "x", PP_PUBLISH_REPLACE));
     assert_int_equal(rename(scratch_path(&made, "store/d"), scratch_path(&made, "store/kept")), 0);
     assert_int_equal(symlink("kept", scratch_path(&made, "store/d")), 0);
-    assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
-    assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+    assert_fails(pp_store_sync_dirs(store), PARAPET_ERR_IO, "directory d");
+    assert_fails(pp_store_sync_dirs(store), PARAPET_ERR_IO, "directory d");
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -602,7 +602,7 @@ static void test_posix__a_flush_that_fails_early_fails_the_call_that_needs_it(vo
         scratch made = scratch_make(SCRATCH_HERE);
         pp_store *store = open_with_full_list(&made);
         assert_fails(calls[i](store), PARAPET_ERR_IO, "directory d");
-        assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+        assert_fails(pp_store_sync_dirs(store), PARAPET_ERR_IO, "directory d");
         pp_store_free(store);
         scratch_remove(&made);
     }
@@ -698,7 +698,7 @@ static void test_posix__without_durability_the_same_bytes_are_there(void **state
     assert_ok(pp_store_posix_build(&store, made.root, &options));
     assert_ok(put(store, "a/b", "text", PP_PUBLISH_REPLACE));
     assert_int_equal(((pp_posix_store *)store)->dirty.count, 0);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_object(store, "a/b", "text");
     pp_store_free(store);
     scratch_remove(&made);
@@ -737,7 +737,7 @@ static void *publish_many(void *context)
         (void)snprintf(key, sizeof key, "c/%d/%d", i % 50, self->number * 100 + i);
         self->status = put(self->store, key, key, PP_PUBLISH_EXCLUSIVE);
         if (self->status == PARAPET_OK && i % 10 == 9)
-            self->status = pp_store_settle(self->store);
+            self->status = pp_store_sync_dirs(self->store);
     }
     return NULL;
 }
@@ -783,7 +783,7 @@ static parapet_status do_everything(const scratch *made)
     pp_budget_init(&budget, 1 << 20);
     if ((status = pp_store_posix_build(&store, made->root, &options)) == PARAPET_OK &&
         (status = pp_store_write_all(store, &request, pattern, 5000, PP_PUBLISH_REPLACE)) == PARAPET_OK &&
-        (status = pp_store_settle(store)) == PARAPET_OK &&
+        (status = pp_store_sync_dirs(store)) == PARAPET_OK &&
         (status = pp_store_read_all(store, "a/b/c", 5000, &data, &bytes)) == PARAPET_OK &&
         (status = pp_store_list(store, "", note_name, names)) == PARAPET_OK &&
         (status = pp_store_remove(store, "a/b/c")) == PARAPET_OK)
@@ -817,7 +817,7 @@ static void test_posix__each_refused_allocation_fails_cleanly(void **state)
     assert_true(plan.at > 10);
 }
 
-/* What one process has changed another can settle; it waits until it is known to be settled. */
+/* What one process has changed another can sync; it waits until it is known to be settled. */
 static void test_posix__changes_wait_until_they_are_forgotten(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
@@ -826,25 +826,25 @@ static void test_posix__changes_wait_until_they_are_forgotten(void **state)
     (void)state;
     assert_true(pp_store_is_dealt_out(store));
     assert_ok(put(store, "a/b", "x", PP_PUBLISH_REPLACE));
-    pp_store_list_unsettled(store, &before);
+    pp_store_list_unsynced_dirs(store, &before);
     assert_ok(before.status);
     assert_true(before.bytes > 0 && before.data[before.bytes - 1] == '\0');
-    assert_ok(pp_store_take_unsettled(store, "a"));
-    assert_ok(pp_store_take_unsettled(store, "a"));
-    assert_ok(pp_store_take_unsettled(store, "gone"));
-    assert_ok(pp_store_settle_taken(store));
-    pp_store_list_unsettled(store, &after);
+    assert_ok(pp_store_take_unsynced_dirs(store, "a"));
+    assert_ok(pp_store_take_unsynced_dirs(store, "a"));
+    assert_ok(pp_store_take_unsynced_dirs(store, "gone"));
+    assert_ok(pp_store_sync_taken_dirs(store));
+    pp_store_list_unsynced_dirs(store, &after);
     assert_int_equal(after.bytes, before.bytes);
     assert_memory_equal(after.data, before.data, before.bytes);
-    pp_store_forget_unsettled(store);
-    pp_store_list_unsettled(store, &forgotten);
+    pp_store_forget_unsynced_dirs(store);
+    pp_store_list_unsynced_dirs(store, &forgotten);
     assert_int_equal(forgotten.bytes, 0);
-    pp_store_fail_unsettled(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
-    assert_false(pp_store_has_failed_settle(store)); /* nothing waits: it was not for this process */
+    pp_store_fail_unsynced_dirs(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
+    assert_false(pp_store_has_failed_sync(store)); /* nothing waits: it was not for this process */
     assert_ok(put(store, "a/c", "x", PP_PUBLISH_REPLACE));
-    pp_store_fail_unsettled(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
-    assert_true(pp_store_has_failed_settle(store));
-    assert_int_equal(pp_store_settle(store), PARAPET_ERR_IO);
+    pp_store_fail_unsynced_dirs(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
+    assert_true(pp_store_has_failed_sync(store));
+    assert_int_equal(pp_store_sync_dirs(store), PARAPET_ERR_IO);
     assert_string_equal(parapet_error_message(), "a flush failed elsewhere");
     pp_text_free(&before);
     pp_text_free(&after);

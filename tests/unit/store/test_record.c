@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "store/internal.h"
 #include "store/record.h"
+#include "stores/faulty.h"
 
 #define KEY "a/__parapet/lock"
 #define OWN "store/a/__parapet"
@@ -168,16 +169,16 @@ static void test_record__many_lend_a_hand(void **state)
     pp_lock *one = open_lock(store), *two = open_lock(store), *three = open_lock(store);
     bool is_held;
     (void)state;
-    assert_ok(pp_lock_set(one, PP_LOCK_HANDS, PP_LOCK_SHARED));
-    assert_ok(pp_lock_set(two, PP_LOCK_HANDS, PP_LOCK_SHARED));
+    assert_ok(pp_lock_set(one, PP_LOCK_DELEGATES, PP_LOCK_SHARED));
+    assert_ok(pp_lock_set(two, PP_LOCK_DELEGATES, PP_LOCK_SHARED));
     assert_ok(pp_lock_prove(two));
     assert_ok(pp_lock_test(three, PP_LOCK_PUBLISHING, &is_held));
     assert_false(is_held);
     pp_lock_close(one);
-    assert_ok(pp_lock_test(three, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(three, PP_LOCK_DELEGATES, &is_held));
     assert_true(is_held);
     pp_lock_close(two);
-    assert_ok(pp_lock_test(three, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(three, PP_LOCK_DELEGATES, &is_held));
     assert_false(is_held);
     pp_lock_close(three);
     pp_store_free(store);
@@ -263,7 +264,7 @@ static void test_record__of_a_killed_process_keeps_nobody_out(void **state)
     lock = open_lock(store);
     assert_ok(take(lock, PP_LOCK_LONG));
     assert_ok(take(lock, PP_LOCK_SHORT));
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_false(is_held);
     assert_ok(pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held));
     assert_false(is_held);
@@ -330,7 +331,7 @@ static void test_record__a_chain_of_dead_ones_is_followed_to_its_end(void **stat
     leave_record(&made, name, &new);
     assert_ok(take(lock, PP_LOCK_LONG));
     assert_fails(take(other, PP_LOCK_LONG), PARAPET_ERR_BUSY, KEY);
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_int_equal(entry_count(scratch_path(&made, OWN)), 1);
     pp_lock_close(other);
     pp_lock_close(lock);
@@ -394,17 +395,17 @@ static void test_record__of_another_machine_stays_until_it_is_taken_over(void **
     bool is_held;
     (void)state;
     leave_record(&made, "lock.long", &foreign);
-    (void)snprintf(name, sizeof name, "lock.hands.%s", hand.id);
+    (void)snprintf(name, sizeof name, "lock.delegates.%s", hand.id);
     leave_record(&made, name, &hand);
     assert_fails(take(lock, PP_LOCK_LONG), PARAPET_ERR_BUSY, KEY);
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_true(is_held);
     assert_ok(pp_store_view_lock(store, KEY, &view));
     assert_true(view.is_held);
     assert_non_null(strstr(view.holder, "on node12 since 2001-09-09"));
     assert_non_null(strstr(view.advice, "--takeover"));
     assert_ok(take(taker, PP_LOCK_LONG));
-    assert_ok(pp_lock_test(taker, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(taker, PP_LOCK_DELEGATES, &is_held));
     assert_false(is_held);
     assert_ok(pp_lock_prove(taker));
     assert_fails(take(lock, PP_LOCK_LONG), PARAPET_ERR_BUSY, KEY);
@@ -493,7 +494,7 @@ static void test_record__what_is_none_keeps_out_and_stays(void **state)
 /* A dead record under a name that is not its own was put there by somebody; so was a name that is no record's. */
 static void test_record__removes_only_what_is_proved_to_be_left(void **state)
 {
-    static const char *const foreign[] = {"lock.backup", "lock.hands.notes", "lock.hands.0123456789abcdef",
+    static const char *const foreign[] = {"lock.backup", "lock.delegates.notes", "lock.delegates.0123456789abcdef",
                                           "lock.new.0123456789abcdef", "notes"};
     scratch made = scratch_make(SCRATCH_MEMORY);
     pp_store *store = record_store(&made, true);
@@ -507,7 +508,7 @@ static void test_record__removes_only_what_is_proved_to_be_left(void **state)
     leave_record(&made, "lock.short.0123456789abcdef", &dead);
     write_file(scratch_path(&made, OWN "/lock.long.0123456789abcdef"), "somebody's notes");
     assert_ok(take(lock, PP_LOCK_LONG));
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_ok(pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held));
     pp_lock_close(lock);
     for (i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
@@ -522,7 +523,8 @@ static void test_record__removes_only_what_is_proved_to_be_left(void **state)
 static void test_record__a_new_one_that_was_never_written_is_removed(void **state)
 {
     static const char *const kept[] = {"lock.new.0123456789abcde0", "lock.new.0123456789abcde1",
-                                       "lock.new.0123456789abcde2", "lock.new.notes", "lock.hands.0123456789abcdef"};
+                                       "lock.new.0123456789abcde2", "lock.new.notes",
+                                       "lock.delegates.0123456789abcdef"};
     scratch made = scratch_make(SCRATCH_MEMORY);
     pp_store *store = record_store(&made, false);
     pp_lock *lock = open_lock(store);
@@ -535,9 +537,9 @@ static void test_record__a_new_one_that_was_never_written_is_removed(void **stat
     assert_int_equal(mkdir(scratch_path(&made, OWN "/lock.new.0123456789abcde1"), 0777), 0);
     assert_int_equal(symlink("/dev/null", scratch_path(&made, OWN "/lock.new.0123456789abcde2")), 0);
     write_file(scratch_path(&made, OWN "/lock.new.notes"), "");
-    write_file(scratch_path(&made, OWN "/lock.hands.0123456789abcdef"), ""); /* may be somebody's */
+    write_file(scratch_path(&made, OWN "/lock.delegates.0123456789abcdef"), ""); /* may be somebody's */
     assert_ok(take(lock, PP_LOCK_LONG));
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_true(is_held);
     pp_lock_close(lock);
     assert_false(is_there(&made, "lock.new.0123456789abcdef"));
@@ -655,11 +657,11 @@ static void test_record__failures_hold_nothing(void **state)
 /* Names that nearly are those of records: nobody holds anything by them, and nobody removes them. */
 static void test_record__files_that_are_no_records_are_left_alone(void **state)
 {
-    static const char *const names[] = {"lock.handsome", "lock.hands.0123", "lock.hands.zzzzzzzzzzzzzzzz",
+    static const char *const names[] = {"lock.delegatesome", "lock.delegates.0123", "lock.delegates.zzzzzzzzzzzzzzzz",
                                         "lock.other.txt", "lock.publishing.0123456789abcdeX"};
     scratch made = scratch_make(SCRATCH_MEMORY);
     pp_store *store = record_store(&made, true);
-    char longest[200] = "lock.hands.", path[300];
+    char longest[200] = "lock.delegates.", path[300];
     pp_lock *lock;
     bool is_held;
     size_t i;
@@ -674,8 +676,8 @@ static void test_record__files_that_are_no_records_are_left_alone(void **state)
         write_file(scratch_path(&made, path), "text");
     }
     lock = open_lock(store);
-    assert_ok(pp_lock_set(lock, PP_LOCK_HANDS, PP_LOCK_SHARED));
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_set(lock, PP_LOCK_DELEGATES, PP_LOCK_SHARED));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_false(is_held);
     assert_ok(take(lock, PP_LOCK_LONG));
     assert_ok(pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held));
@@ -700,12 +702,12 @@ static void test_record__a_file_that_is_too_long_for_a_record_is_held_by_somebod
     make_directories(&made);
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
-    write_file(scratch_path(&made, OWN "/lock.hands.0123456789abcdef"), text);
+    write_file(scratch_path(&made, OWN "/lock.delegates.0123456789abcdef"), text);
     lock = open_lock(store);
-    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_ok(pp_lock_test(lock, PP_LOCK_DELEGATES, &is_held));
     assert_true(is_held);
     pp_lock_close(lock);
-    assert_true(is_there(&made, "lock.hands.0123456789abcdef"));
+    assert_true(is_there(&made, "lock.delegates.0123456789abcdef"));
     pp_store_free(store);
     scratch_remove(&made);
 }

@@ -1,6 +1,7 @@
 #include "scratch.h"
 
 #include "base/clock.h"
+#include "stores/throttled.h"
 
 enum { RATE = 1000, LATENCY_MS = 10, TEXT_BYTES = 5 }; /* bytes a second */
 
@@ -96,7 +97,7 @@ static void test_throttled__every_operation_of_a_writer_takes_its_time(void **st
     assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
     assert_took(1, 0);
     pp_writer_free(writer);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_took(1, 0);
     assert_object(memory, "a", "12345678");
 }

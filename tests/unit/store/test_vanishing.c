@@ -66,10 +66,10 @@ static void with_store(void (*test)(pp_store *store))
     pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     long live;
     assert_ok(put(store, "one/a", "1", PP_PUBLISH_REPLACE));
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     live = pp_memory_live_count();
     test(store);
-    assert_ok(pp_store_settle(store));
+    assert_ok(pp_store_sync_dirs(store));
     assert_int_equal(pp_memory_live_count(), live);
     pp_store_free(store);
     scratch_remove(&made);

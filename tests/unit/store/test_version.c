@@ -37,7 +37,7 @@ static void check_opening(subject *tested)
     assert_object(tested->store, "a/b", "text");
     assert_int_equal(version_of(tested->store, "a/b"), version);
     assert_ok(put(tested->store, "a/c", "other", PP_PUBLISH_REPLACE));
-    assert_ok(pp_store_settle(tested->store));
+    assert_ok(pp_store_sync_dirs(tested->store));
     subject_reopen(tested);
     assert_int_equal(version_of(tested->store, "a/b"), version);
     assert_int_equal(version_of(tested->inner, "a/b"), version);

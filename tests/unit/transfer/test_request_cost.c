@@ -4,6 +4,7 @@
 #include "hand_clock.h"
 #include "plan/stretch.h"
 #include "scratch.h"
+#include "stores/faulty.h"
 #include "transfer/request_cost.h"
 
 static void test_request_cost__of_an_ordinary_disk_is_assumed_first(void **state)

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "laid_out.h"
+#include "stores/faulty.h"
 #include "transfer/shard.h"
 
 #define CHUNKS 4
