@@ -1,12 +1,18 @@
 /* arena.c - where the steps of the open row are kept: in memory if the whole row fits in half of the limit on
  * every rank, else in a log of each rank. A row that turns out to be larger than its first step promised moves to the
  * logs in mid-row; offsets stay. */
+#include "series/arena.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "series/series.h"
+#include "series/cutter.h"
+#include "series/series_handle.h"
+#include "series/step.h"
+#include "series/step_pieces.h"
+#include "series/sums.h"
 
 size_t pp_series_limit_bytes(const parapet_series *series)
 {

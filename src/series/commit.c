@@ -21,9 +21,13 @@
  * documents of arrays that were lost: that breaks invariant 7 of docs/design/change.md, which is to replace
  * this protocol. Panda's timestep of a group of arrays (docs/design/papers.md, 3);
  * docs/guide/series-and-checkpoints.md, "What a crash can lose". */
+#include "series/commit.h"
+
 #include "array/part_calls.h"
 #include "array/stored_document.h"
-#include "series/series.h"
+#include "series/group_document.h"
+#include "series/intent.h"
+#include "series/series_handle.h"
 
 /* Rank 0 writes the coordinate as if it were alone: no other rank has anything to bring. */
 static parapet_status write_coordinate(const parapet_series *series)

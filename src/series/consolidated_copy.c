@@ -3,13 +3,15 @@
  *
  * Attributes are left out: they mean nothing to the series, and other programs may change them. So is the number of
  * steps, for which there are intents. */
+#include "series/consolidated_copy.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "series/series.h"
+#include "series/series_handle.h"
 #include "zarr/document.h"
 
 /* What JSON takes once parsed, as a multiple of its text. */

@@ -1,9 +1,14 @@
 /* cutter.c - a step is cut at the bounds of shards, one piece after the other. */
+#include "series/cutter.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "base/checked.h"
-#include "series/series.h"
+#include "series/series_handle.h"
+#include "series/step.h"
+#include "series/step_pieces.h"
+#include "series/sums.h"
 
 /* Which of the shards of a row a cell is. */
 static uint64_t number_in_row(const pp_grid *shards, const int64_t *cell)

@@ -4,6 +4,8 @@
  *
  * No "steps": its creation did not come to its end. "uncertain": true: shards of the last row may hold steps that
  * were not committed. */
+#include "series/group_document.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,8 @@
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
-#include "series/series.h"
+#include "series/consolidated_copy.h"
+#include "series/series_handle.h"
 
 static parapet_status print_mark(const parapet_series *series, int64_t steps, pp_json **mark)
 {

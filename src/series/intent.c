@@ -7,6 +7,8 @@
  *
  * It lies with the coordinate and not with the group, because some readers that list a group report folders that
  * are neither arrays nor groups. It is removed when the series is closed and everything is committed. */
+#include "series/intent.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -15,7 +17,7 @@
 #include "base/bytes.h"
 #include "change/registry.h"
 #include "codec/crc32c.h"
-#include "series/series.h"
+#include "series/series_handle.h"
 
 static const unsigned char magic[8] = {'P', 'P', 'I', 'N', 'T', 'E', 'N', 'T'};
 

@@ -1,5 +1,7 @@
 /* row.c - writing the steps of a row: all of it as one transfer, or, where it does not fit in memory, some
  * shards after the other; every shard once. */
+#include "series/row.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +9,12 @@
 #include "array/part_calls.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "series/series.h"
+#include "series/arena.h"
+#include "series/commit.h"
+#include "series/series_handle.h"
+#include "series/step.h"
+#include "series/step_pieces.h"
+#include "series/sums.h"
 
 /* How the shards of a row are shared out. */
 typedef struct row_sharing {

@@ -1,9 +1,14 @@
-/* series.c - steps that append: see series.h. */
+/* series.c - steps that append: the public functions, and what they have in common with a request. */
 #include "series/series.h"
 
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "series/arena.h"
+#include "series/intent.h"
+#include "series/row.h"
+#include "series/series_handle.h"
+#include "series/step.h"
 
 static parapet_status check_usable(const parapet_series *series)
 {

@@ -1,11 +1,12 @@
 /* series_create.c - making a series. The group says that it is one before the arrays are made, and how many steps it
  * has after: so a creation that a crash has interrupted can be done again. */
-#include "series/series.h"
-
 #include "array/attributes.h"
 #include "array/create.h"
 #include "array/node.h"
 #include "array/store_queries.h"
+#include "series/group_document.h"
+#include "series/series_handle.h"
+#include "series/series_spec.h"
 
 /* What rank 0 prepares, and every rank has to know. */
 typedef struct preparation {

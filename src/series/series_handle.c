@@ -1,9 +1,11 @@
 /* series_handle.c - the handle of a series, and what all that is done to it has in common. */
+#include "series/series_handle.h"
+
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "change/registry.h"
-#include "series/series.h"
+#include "series/arena.h"
 
 parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path)
 {

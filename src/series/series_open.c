@@ -6,7 +6,11 @@
 #include "array/resize.h"
 #include "array/state.h"
 #include "array/store_queries.h"
-#include "series/series.h"
+#include "series/consolidated_copy.h"
+#include "series/group_document.h"
+#include "series/intent.h"
+#include "series/series_handle.h"
+#include "series/uncommitted.h"
 
 /* ---- What rank 0 finds in the group ---- */
 

@@ -1,5 +1,6 @@
 #include "array/store_queries.h"
-#include "series/series.h"
+#include "series/arena.h"
+#include "series/series_handle.h"
 
 static void print_place(const parapet_series *series, pp_text *text)
 {

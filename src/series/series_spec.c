@@ -1,5 +1,7 @@
 /* series_spec.c - what a new series is made of: the caller's arrays with the common dimension in front, and the
  * coordinate. */
+#include "series/series_spec.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "array/spec.h"
 #include "array/store_queries.h"
 #include "base/reserved.h"
-#include "series/series.h"
+#include "series/series_handle.h"
 
 /* Small enough to be written with every step, large enough that a year of hours is nine of them. */
 #define COORDINATE_CHUNK_STEPS 1024

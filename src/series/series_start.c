@@ -4,6 +4,9 @@
 #include "request/part_copies.h"
 #include "request/request.h"
 #include "series/series.h"
+#include "series/series_handle.h"
+#include "series/step.h"
+#include "series/step_pieces.h"
 
 typedef struct job {
     parapet_series *series;

@@ -1,10 +1,12 @@
 /* step.c - the parts of one step, checked. */
+#include "series/step.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "base/checked.h"
 #include "base/reserved.h"
-#include "series/series.h"
+#include "series/series_handle.h"
 
 static parapet_status check_step(const parapet_step *step)
 {

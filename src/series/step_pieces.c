@@ -1,11 +1,13 @@
 /* step_pieces.c - the pieces of the open row, as rows of words: a struct with a whole box would take ten times as
  * much. */
+#include "series/step_pieces.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/part_calls.h"
 #include "base/checked.h"
-#include "series/series.h"
+#include "series/series_handle.h"
 
 enum { WORD_ARRAY, WORD_NDIM, WORD_SHARD, WORD_BYTES, WORD_OFFSET, WORD_STRIDE, WORD_BOX };
 

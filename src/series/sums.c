@@ -1,8 +1,9 @@
 /* sums.c - checksums of open steps: behind every piece of a step, in memory as in the log, there is room for one. It
  * is filled when the piece goes to the log, and compared when the row is written from there. */
+#include "series/sums.h"
+
 #include "base/bytes.h"
 #include "codec/crc32c.h"
-#include "series/series.h"
 
 /* A piece that lies at another place than it was written to is not the one that is looked for. */
 static uint32_t sum_of(const unsigned char *data, size_t bytes, uint64_t offset)

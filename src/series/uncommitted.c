@@ -1,8 +1,12 @@
 /* uncommitted.c - whether a series is as it left itself: what lies beyond the committed steps must be what an intent
  * tells of. Everything else is of another program, or damage, and nobody cuts it off unasked; on rank 0. */
+#include "series/uncommitted.h"
+
 #include "array/array.h"
 #include "array/resize.h"
-#include "series/series.h"
+#include "series/consolidated_copy.h"
+#include "series/intent.h"
+#include "series/series_handle.h"
 
 #define DECIDE                                                                                                       \
     "another program has changed the series, or a document is damaged; nothing was changed; call "                   \

@@ -3,7 +3,7 @@
 #ifndef PARAPET_TESTS_FUZZ_BED_H
 #define PARAPET_TESTS_FUZZ_BED_H
 
-#include "series/series.h"
+#include "store/store.h"
 
 void require(bool is_true);
 

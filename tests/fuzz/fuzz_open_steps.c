@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "bed.h"
+#include "series/row.h"
+#include "series/step_pieces.h"
+#include "series/sums.h"
 
 enum { HEADER_BYTES = 6, PIECE_MOST = 64, STEPS_MOST = 4 };
 

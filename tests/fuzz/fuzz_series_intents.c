@@ -12,6 +12,9 @@
 #include "base/bytes.h"
 #include "bed.h"
 #include "codec/crc32c.h"
+#include "series/intent.h"
+#include "series/series_handle.h"
+#include "series/uncommitted.h"
 
 #define KEY "run/time/__parapet/intent"
 

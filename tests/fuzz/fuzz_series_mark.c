@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "bed.h"
+#include "series/consolidated_copy.h"
+#include "series/group_document.h"
+#include "series/series_handle.h"
 #include "zarr/document.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include "array/store_queries.h"
-#include "series/series.h"
 #include "stored.h"
 #include "stores/faulty.h"
 
