@@ -28,7 +28,7 @@
 #include "base/choice.h"
 #include "base/word_list.h"
 #include "checkpoint/checkpoint.h"
-#include "copy/append.h"
+#include "copy/append_repair.h"
 
 /* A name below __parapet, by its number in the registry, or one of these. */
 typedef enum reason {

@@ -9,6 +9,14 @@
 #include "array/store_queries.h"
 #include "base/checked.h"
 #include "change/registry.h"
+#include "copy/append_check.h"
+#include "copy/append_list.h"
+#include "copy/append_mark.h"
+#include "copy/append_order.h"
+#include "copy/append_ranks.h"
+#include "copy/append_repair.h"
+#include "copy/append_steps.h"
+#include "copy/append_task.h"
 
 /* ---- What a request for an append may say ---- */
 

@@ -1,4 +1,4 @@
-#include "copy/append.h"
+#include "copy/append_blocks.h"
 
 #include "base/checked.h"
 

@@ -1,5 +1,7 @@
 /* append_check.c - whether what is appended means the same as what is there: types, shapes, the attributes that give
  * numbers their meaning, and the values of everything that does not become longer. */
+#include "copy/append_check.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,9 @@
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "copy/append.h"
+#include "copy/append_blocks.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 
 /* ---- Documents ---- */
 

@@ -1,11 +1,14 @@
 /* append_list.c - which arrays an append is about: those of the source that are taken, and their counterparts. */
+#include "copy/append_list.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/mark.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
-#include "copy/append.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 #include "copy/child_listing.h"
 
 /* An array that is open, and its path below the group: whoever takes them leaves NULL. */

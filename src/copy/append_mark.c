@@ -9,6 +9,8 @@
  *     document: 0123...        with stored elements, below each array: SHA-256 of its document that tells of them
  *     group: /                 one with consolidated metadata, for each
  *     crc32c: 01234567         of all before it */
+#include "copy/append_mark.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 #include "array/store_queries.h"
 #include "base/sha256.h"
 #include "codec/crc32c.h"
-#include "copy/append.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 
 #define WORD "word: "
 #define DOCUMENT "document: "

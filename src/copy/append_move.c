@@ -1,8 +1,12 @@
 /* append_move.c - the elements that are appended: read by all ranks, block after block, and written by them. */
+#include "copy/append_move.h"
+
 #include "array/array.h"
 #include "array/part_calls.h"
 #include "array/store_queries.h"
-#include "copy/append.h"
+#include "copy/append_blocks.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 
 /* [collective] The block of this rank, or nothing. */
 static parapet_status move_block(pp_append *append, int array, pp_box *box, void *data, int part_count)

@@ -1,5 +1,7 @@
 /* append_order.c - where the values of the coordinate that are appended belong: behind those of the target, or where
  * the very same values are already. Anything in between is refused. */
+#include "copy/append_order.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +10,8 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "copy/append.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 
 /* ---- Numbers of a coordinate ---- */
 

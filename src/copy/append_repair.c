@@ -1,4 +1,6 @@
 /* append_repair.c - what an append has left that was killed: completed, if all arrays are longer, else undone. */
+#include "copy/append_repair.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -7,7 +9,12 @@
 #include "array/reconsolidate.h"
 #include "array/store_queries.h"
 #include "base/sha256.h"
-#include "copy/append.h"
+#include "copy/append_check.h"
+#include "copy/append_list.h"
+#include "copy/append_mark.h"
+#include "copy/append_ranks.h"
+#include "copy/append_steps.h"
+#include "copy/append_task.h"
 
 /* ---- The arrays that are still there ---- */
 

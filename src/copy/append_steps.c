@@ -1,4 +1,6 @@
 /* append_steps.c - how an append becomes visible, step by step: see append.h. */
+#include "copy/append_steps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,10 @@
 #include "array/state.h"
 #include "array/store_queries.h"
 #include "array/stored_document.h"
-#include "copy/append.h"
+#include "copy/append_mark.h"
+#include "copy/append_move.h"
+#include "copy/append_ranks.h"
+#include "copy/append_task.h"
 
 /* ---- What is about to happen ---- */
 

@@ -5,7 +5,8 @@
 
 #include "bed.h"
 #include "codec/crc32c.h"
-#include "copy/append.h"
+#include "copy/append_mark.h"
+#include "copy/append_task.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

@@ -7,7 +7,9 @@
 #include <parapet_plan.h>
 
 #include "codec/crc32c.h"
-#include "copy/append.h"
+#include "copy/append_list.h"
+#include "copy/append_mark.h"
+#include "copy/append_task.h"
 #include "stored.h"
 
 #define SOURCE "more"

@@ -1,7 +1,7 @@
 /* How what is appended is dealt to the ranks: every one has a part, in whole shards, within the memory. */
 #include "support.h"
 
-#include "copy/append.h"
+#include "copy/append_blocks.h"
 
 enum { LENGTH = 1000, WIDTH = 60, SHARD = 20 };
 
