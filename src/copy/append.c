@@ -17,6 +17,8 @@
 #include "copy/append_repair.h"
 #include "copy/append_steps.h"
 #include "copy/append_task.h"
+#include "copy/copy_request.h"
+#include "copy/progress.h"
 
 /* ---- What a request for an append may say ---- */
 

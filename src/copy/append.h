@@ -17,7 +17,7 @@
 #ifndef PARAPET_COPY_APPEND_H
 #define PARAPET_COPY_APPEND_H
 
-#include "copy/copy.h"
+#include "copy/progress.h"
 
 /* Refuses fields of a request that make no sense for an append, if it is one. */
 parapet_status pp_append_request_check(const parapet_copy_request *request);

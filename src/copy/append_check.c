@@ -10,7 +10,6 @@
 #include "array/membership.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
-#include "base/checked.h"
 #include "copy/append_blocks.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"

@@ -7,6 +7,7 @@
 #include "copy/append_blocks.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"
+#include "copy/progress.h"
 
 /* [collective] The block of this rank, or nothing. */
 static parapet_status move_block(pp_append *append, int array, pp_box *box, void *data, int part_count)

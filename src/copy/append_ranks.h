@@ -2,6 +2,7 @@
 #ifndef PARAPET_COPY_APPEND_RANKS_H
 #define PARAPET_COPY_APPEND_RANKS_H
 
+#include "comm/comm.h"
 #include "copy/append_task.h"
 
 pp_comm *pp_append_comm(const pp_append *append);

@@ -6,7 +6,6 @@
 
 #include "array/ancestors.h"
 #include "array/array.h"
-#include "array/group.h"
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/part_calls.h"
@@ -19,6 +18,7 @@
 #include "copy/append_move.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"
+#include "copy/consolidated.h"
 
 /* ---- What is about to happen ---- */
 

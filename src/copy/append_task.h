@@ -2,7 +2,8 @@
 #ifndef PARAPET_COPY_APPEND_TASK_H
 #define PARAPET_COPY_APPEND_TASK_H
 
-#include "copy/copy.h"
+#include "array/node_lock.h"
+#include "copy/progress.h"
 
 /* Arrays of one path below both groups, on every rank. */
 typedef struct pp_append_pairs {

@@ -16,6 +16,8 @@
  *
  * docs/guide/copying.md, "Interrupt and resume"; docs/design/copy.md, "The life of a copy". Several passes
  * through an array on disk are those of Krishnamoorthy et al. (docs/design/papers.md, 1). */
+#include "copy/array_copy.h"
+
 #include "array/ancestors.h"
 #include "array/array.h"
 #include "array/node.h"
@@ -24,8 +26,21 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "codec/crc32c.h"
-#include "copy/copy.h"
+#include "copy/changes.h"
+#include "copy/cleanup.h"
+#include "copy/decision.h"
+#include "copy/job_state.h"
+#include "copy/pass_ends.h"
+#include "copy/plan_text.h"
+#include "copy/problem.h"
+#include "copy/progress.h"
+#include "copy/replace.h"
+#include "copy/source_version.h"
+#include "copy/task.h"
+#include "copy/tree_log.h"
 #include "copy/unit_stealing.h"
+#include "copy/verbatim.h"
+#include "copy/verify_copy.h"
 #include "rechunk/plan_print.h"
 
 /* ---- Running a pass ---- */

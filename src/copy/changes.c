@@ -1,9 +1,11 @@
 /* changes.c - the texts of parapet_copy_changes, told of one array. */
+#include "copy/changes.h"
+
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/reserved.h"
-#include "copy/copy.h"
+#include "copy/copy_request.h"
 
 /* A piece of a text that somebody else owns. */
 typedef struct word {

@@ -1,4 +1,6 @@
 /* cleanup.c - what is left of a copy: tidied up when it is complete, and forgotten when it failed. */
+#include "copy/cleanup.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -6,7 +8,7 @@
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
-#include "copy/copy.h"
+#include "copy/task.h"
 
 /* What a zarr.json of ours never exceeds. */
 #define DOCUMENT_BYTES_MOST ((size_t)16 << 20)

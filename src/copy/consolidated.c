@@ -1,8 +1,9 @@
 /* consolidated.c - consolidated metadata of a source: what it has the copy gets. What the target had around the copy
  * is the matter of array/reconsolidate.h. */
+#include "copy/consolidated.h"
+
 #include "array/group.h"
 #include "array/node.h"
-#include "copy/copy.h"
 
 /* Zarr v2 has it in an object of its own. */
 parapet_status pp_copy_consolidated_is_there(parapet_store *store, const parapet_group *group, const char *path,

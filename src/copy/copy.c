@@ -12,6 +12,10 @@
 #include "array/store_queries.h"
 #include "base/choice.h"
 #include "copy/append.h"
+#include "copy/array_copy.h"
+#include "copy/copy_request.h"
+#include "copy/progress.h"
+#include "copy/tree.h"
 
 static parapet_status check_request(const parapet_copy_request *request)
 {

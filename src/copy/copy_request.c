@@ -1,7 +1,9 @@
 /* copy_request.c - the fields of a request for a copy: what they may be, and how they are set by name. */
+#include "copy/copy_request.h"
+
 #include "base/option.h"
 #include "base/reserved.h"
-#include "copy/copy.h"
+#include "rechunk/rechunk.h"
 
 #define NUMBER(field, most, meaning) PP_OPTION_NUMBER(parapet_copy_request, field, 0, most, 0, meaning)
 #define CHOICE(field) PP_OPTION_CHOICE(parapet_copy_request, field, 0)

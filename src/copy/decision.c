@@ -1,11 +1,21 @@
 /* decision.c - how an array is copied: planned anew, or taken up from a run before; rank 0 decides for all. */
+#include "copy/decision.h"
+
 #include "array/ancestors.h"
 #include "array/array.h"
 #include "array/create.h"
 #include "array/node.h"
 #include "array/store_queries.h"
 #include "change/registry.h"
-#include "copy/copy.h"
+#include "copy/cleanup.h"
+#include "copy/inputs.h"
+#include "copy/job_state.h"
+#include "copy/probe.h"
+#include "copy/problem.h"
+#include "copy/replace.h"
+#include "copy/task.h"
+#include "copy/tree_log.h"
+#include "copy/verbatim.h"
 #include "rechunk/plan_print.h"
 
 #define MEASURED_LEAST_BYTES (INT64_C(128) << 20) /* of an array in a hierarchy */

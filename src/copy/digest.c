@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "geometry/strided.h"
+#include "transfer/shard.h"
 
 /* What is read at a time of chunks that are stored as they are: they may be larger than memory. */
 #define PIECE_BYTES ((int64_t)256 << 10)

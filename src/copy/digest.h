@@ -4,8 +4,9 @@
 #ifndef PARAPET_COPY_DIGEST_H
 #define PARAPET_COPY_DIGEST_H
 
-#include "copy/pass.h"
 #include "copy/unit_share.h"
+#include "copy/view.h"
+#include "transfer/context.h"
 
 typedef struct pp_copy_digest {
     uint64_t sums[2];

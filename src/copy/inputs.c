@@ -1,13 +1,16 @@
 /* inputs.c - what the planner of a copy is told beside the two layouts: lines that a copy leaves beside its target,
  * so that whoever takes it up makes the same plan again. What is read is not believed: every number has its bounds.
  */
+#include "copy/inputs.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "array/array.h"
 #include "base/checked.h"
-#include "copy/copy.h"
+#include "copy/problem.h"
+#include "copy/task.h"
 
 #define BILLION 1e9
 #define MEASURED_MOST INT64_C(1000000000000000000)

@@ -7,15 +7,18 @@
  *     <array>/__parapet/copy/finished-<k>   pass k is done on all ranks
  *     <array>/__parapet/copy/pass-<k>/      journals and unfinished shards of pass k (copy/journal.h)
  *     <array>/__parapet/copy/between-<k>/   the array between pass k and the next */
+#include "copy/job_state.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
-#include "array/node_path.h"
 #include "array/store_queries.h"
 #include "codec/crc32c.h"
-#include "copy/copy.h"
+#include "copy/copy_request.h"
+#include "copy/inputs.h"
+#include "copy/task.h"
 
 /* What one of ours never exceeds, beside the lines that tell what is copied. */
 #define JOB_BYTES_MOST ((size_t)64 << 10)

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "copy/pass.h"
+#include "transfer/context.h"
 
 /* A buffer, and the open chunk in it. */
 typedef struct pp_open_chunk {

@@ -9,7 +9,6 @@
  * work. */
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/clock.h"
 #include "copy/cooperative_read.h"
 #include "copy/run_in_thread.h"

@@ -1,10 +1,14 @@
 /* pass_ends.c - the two ends of a pass: source, target, and the arrays between two passes. */
+#include "copy/pass_ends.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
-#include "copy/copy.h"
+#include "copy/job_state.h"
+#include "copy/replace.h"
+#include "copy/task.h"
 
 static parapet_status lay_out_between(const pp_copy_task *task, const pp_rechunk_side *side, pp_copy_end *end)
 {

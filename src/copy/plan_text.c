@@ -1,4 +1,6 @@
 /* plan_text.c - what a copy would do, computed with no MPI and no storage. */
+#include "copy/plan_text.h"
+
 #include <limits.h>
 #include <parapet_plan.h>
 
@@ -7,7 +9,9 @@
 #include "array/spec.h"
 #include "base/choice.h"
 #include "base/reserved.h"
-#include "copy/copy.h"
+#include "copy/copy_request.h"
+#include "copy/problem.h"
+#include "copy/target_document.h"
 #include "rechunk/plan_drawing.h"
 #include "rechunk/plan_print.h"
 

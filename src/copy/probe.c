@@ -1,16 +1,17 @@
 /* probe.c - what storage, codecs and memory do here, measured in a fraction of a second: the rates that the plan
  * of a copy is weighed with. Rank 0 measures, so that all ranks plan the same. */
+#include "copy/probe.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
 #include "array/array.h"
 #include "array/node.h"
-#include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "copy/copy.h"
+#include "copy/task.h"
 
 #define WRITE_BYTES ((size_t)16 << 20)
 #define WRITE_ROUNDS 3

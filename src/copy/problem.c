@@ -1,8 +1,9 @@
 /* problem.c - what the planner has to know of two layouts. */
+#include "copy/problem.h"
+
 #include <string.h>
 
 #include "base/checked.h"
-#include "copy/copy.h"
 #include "transfer/memory_plan.h"
 
 /* A collective read has a chunk under way, one coming and one going, and the indexes of two shards. */

@@ -6,6 +6,8 @@
  *
  * A crash leaves the old array, no array, or the new one, never a mixture; a copy that is resumed goes on from the
  * last word. All of it is done by rank 0. */
+#include "copy/replace.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -15,7 +17,8 @@
 #include "array/seal_objects.h"
 #include "array/store_queries.h"
 #include "array/walk.h"
-#include "copy/copy.h"
+#include "copy/job_state.h"
+#include "copy/task.h"
 
 /* What a zarr.json of ours never exceeds. */
 #define DOCUMENT_BYTES_MOST ((size_t)16 << 20)

@@ -1,5 +1,7 @@
 /* source_version.c - whether the source of a copy has changed: a number that does when any of its stored objects
  * does, its document included. */
+#include "copy/source_version.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -8,8 +10,9 @@
 #include "array/walk.h"
 #include "base/bytes.h"
 #include "codec/crc32c.h"
-#include "copy/copy.h"
+#include "copy/task.h"
 #include "copy/unit_share.h"
+#include "copy/verbatim_check.h"
 
 enum { SHARDS_BETWEEN_TICKS = 256 };
 

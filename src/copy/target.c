@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codec/crc32c.h"
+#include "copy/verify_resumed.h"
 
 static const pp_transfer_context *context_of(const pp_copy_target *target)
 {

@@ -35,10 +35,6 @@ typedef struct pp_copy_target {
     pp_copy_source origin; /* where that is looked up: what earlier passes copied, or the source of this one */
 } pp_copy_target;
 
-/* verify_resumed.c: reads again what an earlier run wrote of an unfinished shard, and compares it with the checksums
- * in the journal. */
-parapet_status pp_copy_shard_verify_resumed(const pp_copy_target *target, const pp_copy_shard *shard);
-
 /* Continues a work unit where the journal says that it was left. Close it even after a failure. */
 parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t work_unit);
 

@@ -1,11 +1,14 @@
 /* target_document.c - the document of the target of a copy, from that of the source and the changes that are asked
  * for. */
+#include "copy/target_document.h"
+
 #include <string.h>
 
 #include "array/attributes.h"
 #include "array/document.h"
 #include "base/checked.h"
-#include "copy/copy.h"
+#include "copy/changes.h"
+#include "copy/copy_request.h"
 #include "plan/shapes.h"
 
 /* How an array is cut, in the order of the target's dimensions. */

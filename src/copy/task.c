@@ -1,4 +1,6 @@
 /* task.c - one array of a copy: what is copied to where, and whether its source changed. */
+#include "copy/task.h"
+
 #include <string.h>
 
 #include "array/array.h"
@@ -7,7 +9,10 @@
 #include "array/stored_shards.h"
 #include "base/checked.h"
 #include "change/registry.h"
-#include "copy/copy.h"
+#include "copy/changes.h"
+#include "copy/progress.h"
+#include "copy/target_document.h"
+#include "copy/verbatim_check.h"
 #include "rechunk/plan_print.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)

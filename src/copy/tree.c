@@ -2,6 +2,8 @@
  *
  * Groups are made on the way down, each array becomes visible when it is complete. A log beside the target's root
  * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
+#include "copy/tree.h"
+
 #include <string.h>
 
 #include "array/ancestors.h"
@@ -9,15 +11,20 @@
 #include "array/group.h"
 #include "array/mark.h"
 #include "array/node.h"
+#include "array/node_lock.h"
 #include "array/node_path.h"
 #include "array/reconsolidate.h"
 #include "array/store_queries.h"
 #include "base/list.h"
 #include "change/registry.h"
 #include "codec/crc32c.h"
+#include "copy/array_copy.h"
 #include "copy/child_listing.h"
-#include "copy/copy.h"
+#include "copy/consolidated.h"
+#include "copy/copy_request.h"
+#include "copy/progress.h"
 #include "copy/selection.h"
+#include "copy/tree_log.h"
 
 /* ---- Groups ---- */
 

@@ -3,12 +3,14 @@
  *     chunks: ...; shards: ...         what the copy was begun with
  *     old <SHA-256 of zarr.json> <path>   an array that is going to be replaced: with overwrite
  *     <version of the source> <path>      one that is copied */
+#include "copy/tree_log.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "array/node.h"
-#include "copy/copy.h"
+#include "copy/copy_request.h"
 
 #define LOG_BYTES_MOST ((size_t)64 << 20)
 

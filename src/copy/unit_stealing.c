@@ -1,6 +1,5 @@
 #include "copy/unit_stealing.h"
 
-#include "base/checked.h"
 #include "base/clock.h"
 #include "comm/wait.h"
 #include "plan/surplus.h"

@@ -1,13 +1,18 @@
 /* verbatim.c - the copy of an array that nobody here can decode, because its elements have no fixed length: its
  * stored objects one by one, each byte as it is. Rank 0 does it: such arrays hold names. All else is as in other
  * copies. */
+#include "copy/verbatim.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "array/walk.h"
-#include "copy/copy.h"
+#include "copy/progress.h"
+#include "copy/replace.h"
+#include "copy/task.h"
+#include "copy/verbatim_check.h"
 
 /* What is read and written at a time; two of them are compared. */
 #define PIECE_BYTES (PP_COPY_OBJECTS_BYTES / 4)

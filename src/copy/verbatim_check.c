@@ -1,11 +1,15 @@
 /* verbatim_check.c - which arrays nobody here can decode, because their elements have no fixed length, what may be
  * asked of a copy of them, and their documents, which are copied as they are stored. */
+#include "copy/verbatim_check.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
-#include "copy/copy.h"
+#include "copy/changes.h"
+#include "copy/copy_request.h"
+#include "copy/task.h"
 
 /* What a zarr.json never exceeds. */
 #define DOCUMENT_BYTES_MOST ((size_t)16 << 20)

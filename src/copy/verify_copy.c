@@ -1,11 +1,12 @@
 /* verify_copy.c - reads source and target of a copy again, each once, and compares. */
-#include "copy/copy.h"
+#include "copy/verify_copy.h"
 
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "array/stored_shards.h"
 #include "base/checked.h"
 #include "copy/digest.h"
+#include "copy/task.h"
 #include "rechunk/plan_print.h"
 
 /* How far the verification of one array is. */

@@ -1,8 +1,9 @@
 /* verify_resumed.c - whether what an earlier run wrote of a shard is still what its journal tells of. */
+#include "copy/verify_resumed.h"
+
 #include "array/node_path.h"
 #include "base/checked.h"
 #include "codec/crc32c.h"
-#include "copy/target.h"
 
 #define WINDOW_BYTES ((size_t)16 << 10)
 

@@ -1,4 +1,4 @@
-#include "copy/pass.h"
+#include "copy/view.h"
 
 void pp_copy_view_init(pp_copy_view *view, int ndim, const int64_t *shape)
 {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "base/checked.h"
 #include "series/series_handle.h"
 #include "series/step.h"
 #include "series/step_pieces.h"

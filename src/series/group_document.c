@@ -13,8 +13,6 @@
 #include "array/attributes.h"
 #include "array/consolidate.h"
 #include "array/node.h"
-#include "array/node_path.h"
-#include "array/store_queries.h"
 #include "series/consolidated_copy.h"
 #include "series/series_handle.h"
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/bytes.h"
 #include "change/registry.h"

@@ -7,6 +7,7 @@
 #include "codec/crc32c.h"
 #include "copy/append_mark.h"
 #include "copy/append_task.h"
+#include "zarr/document.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bed.h"
-#include "copy/copy.h"
+#include "copy/tree_log.h"
 
 #define PATH "g/a"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "copy/copy.h"
+#include "copy/inputs.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

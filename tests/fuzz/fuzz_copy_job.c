@@ -12,7 +12,11 @@
 #include "array/store_queries.h"
 #include "bed.h"
 #include "codec/crc32c.h"
-#include "copy/copy.h"
+#include "copy/decision.h"
+#include "copy/inputs.h"
+#include "copy/job_state.h"
+#include "copy/source_version.h"
+#include "copy/task.h"
 
 #define JOB "t/__parapet/copy/job"
 

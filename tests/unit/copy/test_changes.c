@@ -1,7 +1,7 @@
 /* The texts of parapet_copy_changes: what each means, and the sentence for each that means nothing. */
 #include "support.h"
 
-#include "copy/copy.h"
+#include "copy/changes.h"
 
 #define S PP_EXTENT_SAME
 #define W PP_EXTENT_WHOLE

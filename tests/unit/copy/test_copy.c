@@ -5,7 +5,7 @@
 
 #include <parapet_plan.h>
 
-#include "copy/copy.h"
+#include "base/memory.h"
 #include "stored.h"
 
 #define ROWS 13

@@ -1,7 +1,7 @@
 /* The fields of a request for a copy, set by their names. */
 #include "support.h"
 
-#include "copy/copy.h"
+#include "copy/copy_request.h"
 
 static void test_request__every_field_can_be_set_by_its_name(void **state)
 {

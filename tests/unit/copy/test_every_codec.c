@@ -2,7 +2,6 @@
  * keeps it. A codec that is added is tested here without a change, unless its configuration depends on the array. */
 #include "support.h"
 
-#include "copy/copy.h"
 #include "stored.h"
 #include "zarr/internal.h"
 

@@ -1,7 +1,6 @@
 /* The journal of a copy: what was recorded is told again, and of what a crash cut short the whole records. */
 #include "support.h"
 
-#include "base/memory.h"
 #include "copy/journal.h"
 
 #define STATE "array/__parapet/copy/pass-0"

@@ -3,7 +3,7 @@
 
 #include <parapet_plan.h>
 
-#include "copy/copy.h"
+#include "store/store.h"
 #include "stored.h"
 
 #define SIDE 1024

@@ -6,7 +6,8 @@
 #include <parapet_plan.h>
 
 #include "array/document.h"
-#include "copy/copy.h"
+#include "copy/problem.h"
+#include "copy/target_document.h"
 
 /* A copy as far as its plan: from a spec, with changes. */
 typedef struct problem_case {

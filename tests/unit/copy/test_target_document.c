@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "codec/traits.h"
-#include "copy/copy.h"
+#include "copy/target_document.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define ZSTD(level) "{\"name\":\"zstd\",\"configuration\":{\"level\":" #level ",\"checksum\":false}}"

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include "array/open.h"
-#include "copy/copy.h"
 #include "stores/wrapper.h"
 #include "transfer/requests.h"
 

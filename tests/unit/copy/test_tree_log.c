@@ -1,7 +1,7 @@
 /* The log of the arrays of a hierarchy that are copied: only whole lines count. */
 #include "support.h"
 
-#include "copy/copy.h"
+#include "copy/tree_log.h"
 
 #define KEY "g/__parapet/copy/finished"
 #define HEAD                                                                                                         \

@@ -1,7 +1,7 @@
 /* Views of a copy against the definition, element by element. */
 #include "support.h"
 
-#include "copy/pass.h"
+#include "copy/view.h"
 
 #define ROUNDS 2000
 
@@ -41,7 +41,7 @@ static void make_random(test_random *random, viewed *made)
     pp_copy_view_side(&made->view, &made->layout, &made->side);
 }
 
-/* Where an element of the target comes from, as copy.h defines it. */
+/* Where an element of the target comes from, as view.h defines it. */
 static void source_of(const pp_copy_view *view, const int64_t *target, int64_t *source)
 {
     int d;
