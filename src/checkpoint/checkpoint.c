@@ -16,6 +16,11 @@
 #include "array/store_queries.h"
 #include "base/reserved.h"
 #include "change/registry.h"
+#include "checkpoint/checkpoint_handle.h"
+#include "checkpoint/commits.h"
+#include "checkpoint/health.h"
+#include "checkpoint/items.h"
+#include "checkpoint/restore.h"
 
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */

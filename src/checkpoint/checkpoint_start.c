@@ -1,9 +1,9 @@
 /* checkpoint_start.c - a checkpoint beside the program. */
-#include "checkpoint/checkpoint.h"
-
 #include "array/array.h"
 #include "array/part_calls.h"
 #include "array/store_queries.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/checkpoint_handle.h"
 #include "request/part_copies.h"
 #include "request/request.h"
 

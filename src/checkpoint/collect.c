@@ -27,7 +27,7 @@
 #include "array/walk.h"
 #include "base/choice.h"
 #include "base/word_list.h"
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/commits.h"
 #include "copy/append_repair.h"
 
 /* A name below __parapet, by its number in the registry, or one of these. */

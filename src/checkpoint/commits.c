@@ -23,6 +23,8 @@
  *
  * Checkpoints of a group of arrays are Panda's (docs/design/papers.md, 3).
  * docs/guide/series-and-checkpoints.md; docs/design/durability.md, "The protocol" and "When things go wrong". */
+#include "checkpoint/commits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,6 @@
 #include "array/store_queries.h"
 #include "array/walk.h"
 #include "change/registry.h"
-#include "checkpoint/checkpoint.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)
 {

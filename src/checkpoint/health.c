@@ -3,12 +3,13 @@
  * That one verifies counts for the open store in which that was seen. Damage counts for every store of this process
  * at the same place: a program may restore with one handle and make checkpoints with another. What falls out of the
  * table is unknown again, and looked at once more. */
+#include "checkpoint/health.h"
+
 #include <pthread.h>
 #include <string.h>
 
 #include "array/store_queries.h"
 #include "base/sha256.h"
-#include "checkpoint/checkpoint.h"
 
 #define ENTRIES 256
 

@@ -1,6 +1,7 @@
 /* items.c - lists of items, as far as they are the same to who puts and to who gets. */
+#include "checkpoint/items.h"
+
 #include "base/reserved.h"
-#include "checkpoint/checkpoint.h"
 
 parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, int count)
 {

@@ -1,5 +1,5 @@
 /* restore.c - generations that exist: found, verified, read. */
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/restore.h"
 
 #include <string.h>
 
@@ -10,6 +10,9 @@
 #include "array/rank0.h"
 #include "array/seal.h"
 #include "array/store_queries.h"
+#include "checkpoint/commits.h"
+#include "checkpoint/health.h"
+#include "checkpoint/items.h"
 
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000

@@ -1,8 +1,9 @@
 /* Generations and their commit records: names, order, who is first, and what belongs to nobody. */
 #include "support.h"
 
+#include "array/open.h"
 #include "base/memory.h"
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/commits.h"
 #include "stored.h"
 #include "stores/faulty.h"
 

@@ -1,7 +1,7 @@
 /* What a process remembers of generations. */
 #include "support.h"
 
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/health.h"
 #include "stored.h"
 
 static void test_health__of_what_nobody_has_looked_at_is_unknown(void **state)

@@ -2,9 +2,11 @@
 #include "support.h"
 
 #include "base/sha256.h"
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/commits.h"
+#include "checkpoint/health.h"
 #include "failing.h"
 #include "generation.h"
+#include "store/store.h"
 #include "stored.h"
 
 static void open_two_generations(parapet_store **store)
