@@ -1,5 +1,5 @@
 /* batch.h - one call that reads, writes or flushes parts of one array or many, as one transfer: what its arrays have
- * become for the transfer, and the steps of which such calls are made.
+ * become for the transfer, and what the steps of such a call have in common.
  *
  *     part_read.c      begin, transfer
  *     part_write.c     begin, hold, stage, publish
@@ -10,9 +10,7 @@
 
 #include "array/array_handle.h"
 #include "array/index_list.h"
-#include "array/node_lock.h"
 #include "array/rank0.h"
-#include "transfer/direction.h"
 
 typedef struct pp_batch {
     parapet_store *store;
@@ -35,8 +33,6 @@ typedef struct pp_batch {
     bool leads_alone; /* no rank but 0 publishes anything */
     pp_turn turn;     /* of a public function */
 } pp_batch;
-
-/* ---- batch.c ---- */
 
 /* Memory for the arrays. Clear it even after a failure. */
 parapet_status pp_batch_build(pp_batch *all);
@@ -68,59 +64,5 @@ void pp_batch_open_guards(const pp_batch *all);
 
 /* [local] After a failure of any kind, nothing of these arrays is answered from the cache. */
 void pp_batch_forget(const pp_batch *all);
-
-/* ---- batch_begin.c ---- */
-
-/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. *is_held: rank 0
- * holds them; if not, they have to be held first. What must be flushed before the call is flushed. */
-parapet_status pp_batch_begin(pp_batch *all, int64_t *is_held);
-
-/* [collective] The same for arrays of which no other job knows. */
-parapet_status pp_batch_begin_new(pp_batch *all, const pp_call *call, parapet_status mine);
-
-/* ---- batch_locks.c ---- */
-
-/* Rank 0: holds the arrays if no other job does and they are as the handles know them; else *is_held is 0, and
- * nothing is held. */
-parapet_status pp_batch_hold_at_once(pp_batch *all, int64_t *is_held);
-
-/* [collective] For calls that could not hold the arrays where they began. From here on other jobs can only write
- * parts of the arrays, and the handles agree with what is stored. */
-parapet_status pp_batch_hold(pp_batch *all, parapet_status mine);
-
-/* [collective] From here on no other job publishes shards of these arrays, and those that are stored are the ones
- * that the new ones were built from. */
-parapet_status pp_batch_enter_publishing(pp_batch *all, const pp_staged *staged);
-
-/* ---- batch_seals.c ---- */
-
-/* [collective] Takes the seals off, when everything is staged. */
-parapet_status pp_batch_break_seals(pp_batch *all);
-
-/* [collective] Staging has failed. *is_again: only because another job has taken a seal off meanwhile. */
-parapet_status pp_batch_look_for_broken_seals(pp_batch *all, parapet_status failed, bool *is_again);
-
-/* ---- batch_stage.c ---- */
-
-/* [collective] All new shards are complete and durable, and no reader sees them. */
-parapet_status pp_batch_stage(pp_batch *all, pp_staged *staged);
-
-/* [collective] They have their names, durably; or they stay in memory (write_back). */
-parapet_status pp_batch_publish(pp_batch *all, pp_staged *staged);
-
-/* [local] What was published, for the seal. */
-void pp_batch_note(const pp_batch *all, pp_staged *staged);
-
-/* ---- batch_flush.c ---- */
-
-/* [collective, if there is one] Writes what is dirty of the arrays that are chosen: all of it, or as much as servers
- * need room for. */
-parapet_status pp_batch_flush_chosen(parapet_store *store, const pp_dirty_choice *choice, bool all);
-
-/* ---- part_read.c and part_write.c ---- */
-
-/* [collective] The whole of a call that has its arrays, its team and its turn; clears the batch. */
-parapet_status pp_batch_read(pp_batch *all);
-parapet_status pp_batch_write(pp_batch *all);
 
 #endif

@@ -1,9 +1,13 @@
 /* batch_begin.c - the agreement with which a call begins, and what the ranks find out with it: whether the arrays are
  * held (hold_at_once), which descriptions of earlier calls fit (session_cache), whether servers have room
  * (write_back). */
+#include "array/batch_begin.h"
+
 #include <string.h>
 
 #include "array/batch.h"
+#include "array/batch_flush.h"
+#include "array/batch_locks.h"
 #include "array/epochs.h"
 #include "transfer/session_cache.h"
 

@@ -1,7 +1,11 @@
 /* batch_flush.c - what write_back has left in memory, written as a call of its own: a batch without parts. */
+#include "array/batch_flush.h"
+
 #include <string.h>
 
 #include "array/batch.h"
+#include "array/batch_locks.h"
+#include "array/batch_stage.h"
 #include "array/part_calls.h"
 
 /* How often another job may write a shard between the look of a flush and its publishing. */

@@ -1,5 +1,7 @@
 /* batch_locks.c - who else may change the arrays of a call: nobody alone while it stages, nobody at all while it
  * publishes (node_lock.h). */
+#include "array/batch_locks.h"
+
 #include "array/attributes.h"
 #include "array/batch.h"
 #include "array/refresh.h"

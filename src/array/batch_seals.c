@@ -1,4 +1,6 @@
 /* batch_seals.c - sealed arrays in a call that writes: what is kept of old shards is what was sealed. */
+#include "array/batch_seals.h"
+
 #include "array/batch.h"
 #include "array/refresh.h"
 #include "array/seal.h"

@@ -1,7 +1,11 @@
 /* batch_stage.c - new shards of a call: staged, which no reader sees, and then published.
  *
  * The order of what follows the agreements is part of the contract: docs/design/durability.md. */
+#include "array/batch_stage.h"
+
 #include "array/batch.h"
+#include "array/batch_locks.h"
+#include "array/batch_seals.h"
 #include "transfer/point_passes.h"
 #include "transfer/session_cache.h"
 #include "transfer/sync_dirs.h"

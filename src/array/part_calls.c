@@ -2,6 +2,8 @@
 #include "array/part_calls.h"
 
 #include "array/batch.h"
+#include "array/part_read.h"
+#include "array/part_write.h"
 #include "array/store_queries.h"
 
 static parapet_status open_batch(pp_batch *all, pp_direction direction, const parapet_array_parts *list, int count,

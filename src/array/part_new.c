@@ -1,5 +1,7 @@
 /* part_new.c - new arrays, of which no other job knows: no locks are needed, and four agreements are enough. */
 #include "array/batch.h"
+#include "array/batch_begin.h"
+#include "array/batch_stage.h"
 #include "array/epochs.h"
 #include "array/part_calls.h"
 #include "transfer/sync_dirs.h"

@@ -1,7 +1,10 @@
 /* part_read.c - reading parts of arrays: staging is reading, and a fourth agreement says whether the arrays are still
  * what they were. */
+#include "array/part_read.h"
+
 #include "array/array.h"
 #include "array/batch.h"
+#include "array/batch_begin.h"
 #include "array/epochs.h"
 #include "array/refresh.h"
 #include "transfer/point_passes.h"

@@ -27,8 +27,14 @@
  *
  * Panda moves many arrays in one request, and ROMIO many pieces in one call (docs/design/papers.md, 3 and 2).
  * The options: docs/guide/many-ranks.md. docs/design/collective.md, "The life of a collective write". */
+#include "array/part_write.h"
+
 #include "array/array.h"
 #include "array/batch.h"
+#include "array/batch_begin.h"
+#include "array/batch_flush.h"
+#include "array/batch_locks.h"
+#include "array/batch_stage.h"
 #include "array/epochs.h"
 #include "array/part_calls.h"
 #include "transfer/memory_plan.h"
