@@ -4,14 +4,12 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
 #include "array/store_queries.h"
 #include "array/stored_document.h"
-#include "base/checked.h"
 
 parapet_status pp_arrays_finish(const pp_arrays *made, parapet_status status)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/attributes.h"
 #include "array/epochs.h"
 #include "array/state.h"
 #include "array/store_queries.h"

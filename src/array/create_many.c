@@ -3,9 +3,7 @@
 #include "array/array_handle.h"
 #include "array/bulk_create.h"
 #include "array/create.h"
-#include "array/document.h"
 #include "array/spec.h"
-#include "array/state.h"
 #include "array/store_queries.h"
 #include "array/stored_document.h"
 

@@ -1,5 +1,4 @@
 #include "array/array_handle.h"
-#include "base/checked.h"
 
 #define SMALL_CHUNK_BYTES (64 << 10)
 #define LARGE_CHUNK_BYTES (INT64_C(2) << 30)

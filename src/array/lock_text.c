@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "array/node_path.h"
 #include "array/store_handle.h"
 #include "base/checked.h"
 #include "base/clock.h"

@@ -4,7 +4,6 @@
 #include "array/batch.h"
 #include "array/part_read.h"
 #include "array/part_write.h"
-#include "array/store_queries.h"
 
 static parapet_status open_batch(pp_batch *all, pp_direction direction, const parapet_array_parts *list, int count,
                                  const char *function)

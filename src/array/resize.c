@@ -9,7 +9,6 @@
 #include "array/node_path.h"
 #include "array/remove_node.h"
 #include "array/seal.h"
-#include "array/state.h"
 #include "array/stored_document.h"
 #include "array/trim.h"
 #include "array/walk.h"

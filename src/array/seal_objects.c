@@ -12,7 +12,6 @@
 
 #include "array/array_handle.h"
 #include "array/attributes.h"
-#include "array/node_path.h"
 #include "base/checked.h"
 #include "change/registry.h"
 

@@ -6,7 +6,6 @@
 
 #include "array/open.h"
 #include "checkpoint/checkpoint.h"
-#include "comm/comm.h"
 #include "launch.h"
 #include "stores/faulty.h"
 #include "tree.h"
