@@ -1,7 +1,10 @@
 /* The parameters of a codec, which its file in codec/ describes: JSON to pp_codec_spec and back. */
+#include "zarr/codec_parameters.h"
+
 #include <stdio.h>
 
-#include "zarr/internal.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
 
 #define MAX_PARAMETERS 15
 #define FIELD_BYTES 96

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "codec/traits.h"
+#include "zarr/document.h"
 
 #define MAX_WORDS 8
 #define WORD_BYTES 16

@@ -1,9 +1,13 @@
 /* The codecs of a v3 document: JSON to pp_chain_spec and back. */
+#include "zarr/codecs_json.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/codec_parameters.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
 
 parapet_status pp_codec_append(pp_chain_spec *spec, const pp_codec_spec *codec)
 {

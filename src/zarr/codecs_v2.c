@@ -1,8 +1,12 @@
 /* Filters and compressors of Zarr v2, which name codecs of numcodecs. All of them work on bytes here: v2 puts
  * the byte order into the dtype and applies filters to the stored elements. */
+#include "zarr/codecs_v2.h"
+
 #include <stdio.h>
 
-#include "zarr/internal.h"
+#include "zarr/codec_parameters.h"
+#include "zarr/codecs_json.h"
+#include "zarr/json_print.h"
 
 #define WHO_BYTES 48
 

@@ -1,6 +1,9 @@
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/document.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
+#include "zarr/json_scan.h"
 
 void pp_group_document_clear(pp_group_document *document)
 {

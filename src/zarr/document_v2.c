@@ -1,7 +1,11 @@
 /* .zarray and .zattrs, told in the words of Zarr v3. */
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/codecs_json.h"
+#include "zarr/codecs_v2.h"
+#include "zarr/document.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
 
 static parapet_status check_format(pp_json *json, const char *file)
 {

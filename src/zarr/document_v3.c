@@ -1,7 +1,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/codecs_json.h"
+#include "zarr/document.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
 
 void pp_array_document_clear(pp_array_document *document)
 {

@@ -1,8 +1,10 @@
 /* One element as its bits, whatever its type; reading and writing fill values share this. */
+#include "zarr/element.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/small_float.h"
 
 pp_raw_form pp_raw_form_of(const pp_type *type)
 {

@@ -1,7 +1,9 @@
+#include "zarr/fields.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/json_print.h"
 
 static parapet_status copy_name(pp_extension *extension, pp_json *json, const char *field)
 {

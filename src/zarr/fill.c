@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "zarr/internal.h"
+#include "zarr/base64.h"
+#include "zarr/element.h"
+#include "zarr/json_print.h"
+#include "zarr/types_struct.h"
 
 static parapet_status refuse(const pp_type *type, pp_json *json, const char *expected)
 {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/base64.h"
+#include "zarr/element.h"
+#include "zarr/json_print.h"
+#include "zarr/types_struct.h"
 
 /* The shortest decimal that comes back as the same bits when read as a double and then rounded, as readers do. */
 static double shortest(pp_real_kind kind, uint64_t bits, double value)

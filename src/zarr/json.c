@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/json_scan.h"
 
 static parapet_status refuse_memory(void)
 {

@@ -1,3 +1,5 @@
+#include "zarr/json_print.h"
+
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -6,7 +8,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "zarr/internal.h"
 
 typedef struct printer {
     pp_text *text;

@@ -1,5 +1,7 @@
 /* The scan before parsing: json-c keeps the last of two equal keys, saturates integers and takes what memory it
  * needs, none of which can be found out afterwards. One pass, recursion bounded by the depth limit. */
+#include "zarr/json_scan.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "zarr/internal.h"
+#include "zarr/json.h"
 
 /* What json-c takes for a value, measured generously; the sum is bounded before anything is built. */
 #define OBJECT_BYTES 832

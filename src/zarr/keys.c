@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/document.h"
 
 void pp_key_print(const pp_key_encoding *keys, int ndim, const int64_t *cell, pp_text *text)
 {

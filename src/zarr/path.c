@@ -1,7 +1,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "zarr/internal.h"
+#include "zarr/document.h"
+#include "zarr/fields.h"
 
 #define MAX_PATH_BYTES 1024
 #define MAX_PATH_NAMES 64

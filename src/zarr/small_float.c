@@ -1,6 +1,6 @@
-#include <math.h>
+#include "zarr/small_float.h"
 
-#include "zarr/internal.h"
+#include <math.h>
 
 const pp_small_float pp_float16 = {5, 10};
 const pp_small_float pp_bfloat16 = {8, 7};

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "zarr/internal.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
 
 typedef struct named_type {
     parapet_type id;

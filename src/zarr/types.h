@@ -5,6 +5,11 @@
 #include "base/text.h"
 #include "zarr/json.h"
 
+struct pp_extension;
+
+/* A type with larger elements is refused, because the fill value, one element, is kept in memory. */
+#define PP_MAX_ELEMENT_BYTES (1u << 20)
+
 typedef struct pp_type {
     parapet_type id;
     size_t element_bytes; /* 0 for variable-length types */
@@ -23,6 +28,19 @@ parapet_status pp_type_parse(pp_type *type, pp_json *data_type);
 
 /* From the dtype of a v2 document; *is_big_endian tells the byte order of the chunks. */
 parapet_status pp_type_parse_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
+
+/* Types that are not records, for pp_type_parse and pp_type_parse_v2; type is empty. extension is data_type, already
+ * parsed. */
+parapet_status pp_type_parse_scalar(pp_type *type, const struct pp_extension *extension, pp_json *data_type);
+parapet_status pp_type_parse_scalar_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
+
+/* Fills a type; json and name are copied. */
+typedef struct pp_type_text {
+    const char *name;
+    const char *json;
+} pp_type_text;
+parapet_status pp_type_set(pp_type *type, parapet_type id, size_t element_bytes, size_t swap_bytes,
+                           pp_type_text text);
 
 /* One element from a fill_value; format is 3 or 2. A JSON null, or NULL if the field is absent, gives zero and
  * *is_defined false. element has room for element_bytes. */

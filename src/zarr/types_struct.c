@@ -1,10 +1,14 @@
 /* A type as it stands in a document: a scalar, or a packed record of types. Records are data_type "struct" of Zarr
  * v3, its older form "structured", and structured dtypes of v2. */
+#include "zarr/types_struct.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "zarr/internal.h"
+#include "zarr/fields.h"
+#include "zarr/json_print.h"
+#include "zarr/types.h"
 
 /* A field is {"name":..., "data_type":...}, or the pair [name, data_type] in the older form. */
 static parapet_status split_field(pp_json *json, const char **name, pp_json **data_type)

@@ -3,7 +3,9 @@
 #include "support.h"
 
 #include "stored.h"
-#include "zarr/internal.h"
+#include "zarr/codec_parameters.h"
+#include "zarr/codecs_json.h"
+#include "zarr/document.h"
 
 #define ROWS 8
 #define COLUMNS 6
