@@ -7,6 +7,7 @@
 #include "array/store_queries.h"
 #include "array/stored_document.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "comm/wait.h"
 #include "transfer/sync_dirs.h"
 
@@ -108,7 +109,7 @@ static parapet_status hold_groups(keeping *job)
 static parapet_status choose_told(keeping *job)
 {
     uint64_t number;
-    parapet_status status = pp_incarnation_draw(&number);
+    parapet_status status = pp_random_number(&number);
     if (status == PARAPET_OK) {
         job->told[0] = (int64_t)number;
         job->told[1] = job->homes.phase;

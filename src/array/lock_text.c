@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "array/store_handle.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "change/registry.h"
 
 #define INCARNATION_WORD "\nincarnation "
@@ -72,13 +72,6 @@ parapet_status pp_lock_text_write(pp_node_lock *hold, parapet_store *store, cons
     return status == PARAPET_OK ? write_text(hold, incarnation, holder) : status;
 }
 
-parapet_status pp_incarnation_draw(uint64_t *number)
-{
-    if (getrandom(number, sizeof *number, 0) != (ssize_t)sizeof *number)
-        return pp_fail(PARAPET_ERR_IO, "the system provides no random numbers");
-    return PARAPET_OK;
-}
-
 void pp_incarnation_print(uint64_t number, char incarnation[PP_INCARNATION_BYTES])
 {
     (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
@@ -94,7 +87,7 @@ parapet_status pp_node_lock_write_incarnation(pp_node_lock *hold, const char *in
 parapet_status pp_node_lock_renew_incarnation(pp_node_lock *hold, char incarnation[PP_INCARNATION_BYTES])
 {
     uint64_t number;
-    parapet_status status = pp_incarnation_draw(&number);
+    parapet_status status = pp_random_number(&number);
     if (status != PARAPET_OK)
         return status;
     pp_incarnation_print(number, incarnation);

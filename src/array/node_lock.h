@@ -82,8 +82,7 @@ void pp_node_locks_release(pp_node_lock *holds, int count);
 /* Rank 0: proves, just before something is published, that what was held is still held. */
 parapet_status pp_node_lock_prove(const pp_node_lock *hold);
 
-/* A random number by which incarnations are named; each gets a number of its own. */
-parapet_status pp_incarnation_draw(uint64_t *number);
+/* Of a random number; each incarnation has a number of its own. */
 void pp_incarnation_print(uint64_t number, char incarnation[PP_INCARNATION_BYTES]);
 
 /* The holder of LONG alone: gives the node that is being created this incarnation. */

@@ -1,13 +1,12 @@
 /* record.c - the text of an owner record: see record.h. */
 #include "store/record.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 
 /* The last second of the year 9999. */
 #define LATEST INT64_C(253402300799)
@@ -16,14 +15,9 @@
 
 parapet_status pp_record_init(pp_record *record)
 {
-    uint64_t number;
     *record = (pp_record){.since = pp_clock_wall_ns() / PP_SECOND_NS};
-    while (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        if (errno != EINTR)
-            return pp_fail_errno(errno, "the system provides no random numbers");
-    (void)snprintf(record->id, sizeof record->id, "%016" PRIx64, number);
     pp_process_self(&record->process);
-    return PARAPET_OK;
+    return pp_random_id(record->id);
 }
 
 void pp_record_print(const pp_record *record, char text[PP_RECORD_BYTES])
