@@ -132,7 +132,7 @@ void unfinished_report(const char *directory)
 
 static bool has_append(const char *directory)
 {
-    return is_file(directory, "__parapet/append");
+    return is_file(directory, "__parapet/change");
 }
 
 /* At the path, or in the innermost group around it that it names; NULL: there is none. Free with free(). */
@@ -151,7 +151,7 @@ static int note_mark(void *context, const char *key, const char *reason)
 {
     bool *is_interrupted = context;
     (void)reason;
-    *is_interrupted = *is_interrupted || strcmp(key, "__parapet/append") == 0;
+    *is_interrupted = *is_interrupted || strcmp(key, "__parapet/change") == 0;
     return 0;
 }
 

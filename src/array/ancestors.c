@@ -1,6 +1,6 @@
 #include "array/ancestors.h"
 
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 
 static parapet_status write_empty_group(parapet_store *store, const char *path)
@@ -27,7 +27,7 @@ static parapet_status rewrite_without_consolidated(parapet_store *store, const c
 static parapet_status prepare_group(parapet_store *store, const char *path, bool creates)
 {
     pp_node node = {0};
-    parapet_status status = creates ? pp_mark_refuse_append(store, path) : PARAPET_OK;
+    parapet_status status = creates ? pp_announcement_refuse(store, path) : PARAPET_OK;
     if (status != PARAPET_OK)
         return status;
     status = pp_node_load(store, path, &node);

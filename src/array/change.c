@@ -16,7 +16,7 @@
 #include "array/change.h"
 
 #include "array/array_handle.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/refresh.h"
 #include "array/state.h"
 
@@ -33,7 +33,7 @@ static pp_node_lock_wish wish_of(const parapet_array *array, const char *purpose
  * would keep them. */
 static parapet_status take_up(parapet_array *array)
 {
-    parapet_status status = pp_mark_refuse_append_above(array->store, array->path);
+    parapet_status status = pp_announcement_refuse_above(array->store, array->path);
     return status == PARAPET_OK ? pp_array_refresh(array) : status;
 }
 

@@ -3,7 +3,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/lock_text.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"
@@ -225,7 +225,7 @@ static parapet_status run_check(void *subject, const void *argument)
     parapet_array *array = job->array;
     parapet_status status;
     (void)argument;
-    status = pp_mark_refuse_append_above(array->store, array->path);
+    status = pp_announcement_refuse_above(array->store, array->path);
     job->is_appended = status == PARAPET_ERR_EXISTS;
     if (status != PARAPET_OK && status != PARAPET_ERR_EXISTS && status != PARAPET_ERR_BUSY)
         return status;

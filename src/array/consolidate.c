@@ -3,7 +3,7 @@
 #include "array/consolidate.h"
 #include "array/group.h"
 #include "array/group_handle.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/state.h"
@@ -54,7 +54,7 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
         pp_node_clear(&node);
         return pass_implicit(job, path, depth);
     }
-    if (status == PARAPET_OK && is_group && (status = pp_mark_refuse_append(job->store, path)) == PARAPET_OK)
+    if (status == PARAPET_OK && is_group && (status = pp_announcement_refuse(job->store, path)) == PARAPET_OK)
         pp_json_remove(node.json, "consolidated_metadata");
     if (status == PARAPET_OK && job->gathered != NULL)
         status = job->gathered->visit(job->gathered->context, path + job->base_bytes, node.digest);
@@ -124,7 +124,7 @@ static parapet_status consolidate(void *group, const void *argument)
 static parapet_status consolidate_checked(void *node, const void *argument)
 {
     const parapet_group *group = node;
-    parapet_status status = pp_mark_refuse_append_above(group->store, group->path);
+    parapet_status status = pp_announcement_refuse_above(group->store, group->path);
     return status == PARAPET_OK ? consolidate(node, argument) : status;
 }
 

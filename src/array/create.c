@@ -5,7 +5,7 @@
 #include "array/array_handle.h"
 #include "array/create.h"
 #include "array/document.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/remove_node.h"
@@ -337,7 +337,7 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
                                                             .purpose = "creating"});
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_mark_refuse_append_around(array->store, array->path)) == PARAPET_OK)
+    if ((status = pp_announcement_refuse_around(array->store, array->path)) == PARAPET_OK)
         status = make_and_publish(array, spec, &hold);
     pp_node_locks_release(&hold, 1);
     return status;

@@ -4,10 +4,10 @@
 
 #include "array/consolidate.h"
 #include "array/group.h"
-#include "array/mark.h"
 #include "array/node.h"
 #include "array/node_lock.h"
 #include "array/node_path.h"
+#include "array/own_object.h"
 #include "array/store_handle.h"
 #include "array/store_queries.h"
 
@@ -55,15 +55,14 @@ static parapet_status has_metadata(parapet_store *store, const char *group, bool
     return pp_accept_absence(status);
 }
 
-static pp_mark mark_of(parapet_store *store, const char *group)
+static pp_own_object mark_of(parapet_store *store, const char *group)
 {
-    return (pp_mark){.store = store, .group = group, .own = PP_OWN_CONSOLIDATE};
+    return (pp_own_object){.store = store, .node = group, .own = PP_OWN_CONSOLIDATE};
 }
 
 static parapet_status is_marked(parapet_store *store, const char *group, bool *is_there)
 {
-    pp_mark mark = mark_of(store, group);
-    return pp_mark_is_there(&mark, is_there);
+    return pp_node_has_own(store, group, PP_OWN_CONSOLIDATE, is_there);
 }
 
 /* Now, or before an earlier change that did not come to its end. */
@@ -76,20 +75,20 @@ static parapet_status had_metadata(parapet_store *store, const char *group, bool
 /* Another job may remove temporary files of a group that nobody holds. */
 static parapet_status set_mark(parapet_store *store, const char *group)
 {
-    pp_mark mark = mark_of(store, group);
+    pp_own_object mark = mark_of(store, group);
     pp_edit edit;
     parapet_status status = pp_edit_begin(&edit, store, group);
     if (status != PARAPET_OK)
         return status;
-    status = pp_mark_write(&mark, "", 0);
+    status = pp_own_object_write(&mark, "", 0, PP_PUBLISH_REPLACE);
     pp_edit_end(&edit);
     return status;
 }
 
 static parapet_status remove_mark(parapet_store *store, const char *group)
 {
-    pp_mark mark = mark_of(store, group);
-    return pp_mark_remove(&mark);
+    pp_own_object mark = mark_of(store, group);
+    return pp_own_object_remove(&mark);
 }
 
 /* ---- All of them ---- */

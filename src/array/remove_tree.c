@@ -6,7 +6,7 @@
 #include "array/array_handle.h"
 #include "array/create.h"
 #include "array/lock_text.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/membership.h"
 #include "array/node_path.h"
 #include "array/remove_node.h"
@@ -357,7 +357,7 @@ parapet_status pp_remove_tree_find(pp_remove_tree *removal)
     search self = {.removal = removal};
     parapet_status status = pp_membership_check(removal->store, removal->path);
     if (status == PARAPET_OK &&
-        (status = pp_mark_refuse_append_around(removal->store, removal->path)) == PARAPET_OK &&
+        (status = pp_announcement_refuse_around(removal->store, removal->path)) == PARAPET_OK &&
         (status = find_node(&self, removal->path, 0)) == PARAPET_OK)
         status = check_found(&self);
     pp_text_free(&self.named);

@@ -5,6 +5,7 @@
 
 #include "array/ancestors.h"
 #include "array/array_handle.h"
+#include "array/attributes.h"
 #include "array/document.h"
 #include "array/node.h"
 #include "array/node_path.h"
@@ -115,12 +116,17 @@ parapet_status pp_array_note_digest(parapet_array *array)
     return digest_document(array, array->document_digest);
 }
 
-parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES])
+parapet_status pp_array_digest_extended(const parapet_array *array, int64_t extent,
+                                        unsigned char digest[PP_SHA256_BYTES])
 {
-    unsigned char digest[PP_SHA256_BYTES];
-    parapet_status status = digest_document(array, digest);
-    if (status == PARAPET_OK)
-        pp_sha256_print(digest, text);
+    parapet_array extended = {0};
+    parapet_status status = pp_array_document_duplicate(&array->document, &extended.document);
+    if (status == PARAPET_OK) {
+        pp_json_remove(extended.document.attributes, PP_RESERVED_ATTRIBUTE);
+        extended.document.shape[0] = extent;
+        status = digest_document(&extended, digest);
+    }
+    pp_array_document_clear(&extended.document);
     return status;
 }
 

@@ -33,8 +33,10 @@ parapet_status pp_array_edit_held(parapet_array *array, pp_document_change chang
 /* The handle knows the SHA-256 that its document has when it is written, by whichever rank. */
 parapet_status pp_array_note_digest(parapet_array *array);
 
-/* The SHA-256 that the document of the handle has when it is written, in hexadecimal. */
-parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES]);
+/* The SHA-256 of the document that the array is about to have: without seal or trim mark, and with this extent of the
+ * first dimension. */
+parapet_status pp_array_digest_extended(const parapet_array *array, int64_t extent,
+                                        unsigned char digest[PP_SHA256_BYTES]);
 
 /* Writes the document that the handle has, and notes its digest. It is not durable before the store syncs its
  * directories. */

@@ -39,7 +39,7 @@ static const pp_own_row rows[PP_OWN_COUNT] = {
     [PP_OWN_COPY_PASS_FINISHED] = {NAMES("copy/finished-%"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_BETWEEN] = {NAMES("copy/between-%/*"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_TREE_LOG] = {NAMES("copy/finished"), "a copy of a group", PP_OWN_GC_NEVER, PP_OWN_END_FIRST, NULL},
-    [PP_OWN_APPEND] = {NAMES("append"), "an append", PP_OWN_GC_RECOVER, PP_OWN_END_WITH_NODE,
+    [PP_OWN_CHANGE] = {NAMES("change"), "an append", PP_OWN_GC_RECOVER, PP_OWN_END_WITH_NODE,
                        "an append was interrupted"},
     [PP_OWN_CONSOLIDATE] = {NAMES("consolidate"), "a copy or a removal", PP_OWN_GC_RECOVER, PP_OWN_END_ANY,
                             "an interrupted change took consolidated metadata away; it is made again"},
@@ -163,6 +163,15 @@ parapet_status pp_own_key_numbered(const char *node, pp_own own, int64_t number,
     pp_text text = {0};
     add_folder(&text, node);
     pp_text_add(&text, "/%.*s%lld", (int)strcspn(pattern, "%"), pattern, (long long)number);
+    return pp_text_finish(&text, key);
+}
+
+parapet_status pp_own_key_with_id(const char *node, pp_own own, const char *id, char **key)
+{
+    const char *pattern = rows[own].patterns[0];
+    pp_text text = {0};
+    add_folder(&text, node);
+    pp_text_add(&text, "/%.*s%s", (int)strcspn(pattern, "#"), pattern, id);
     return pp_text_finish(&text, key);
 }
 

@@ -31,7 +31,7 @@ typedef enum pp_own {
     PP_OWN_COPY_PASS_FINISHED,
     PP_OWN_COPY_BETWEEN,
     PP_OWN_COPY_TREE_LOG,
-    PP_OWN_APPEND,
+    PP_OWN_CHANGE,
     PP_OWN_CONSOLIDATE,
     PP_OWN_SEAL,
     PP_OWN_PAGES,
@@ -81,6 +81,9 @@ parapet_status pp_own_key(const char *node, pp_own own, char **key);
 
 /* "a/b/__parapet/manifest/7" */
 parapet_status pp_own_key_numbered(const char *node, pp_own own, int64_t number, char **key);
+
+/* "a/b/__parapet/reconsolidate.9f2c54d1a07be863" */
+parapet_status pp_own_key_with_id(const char *node, pp_own own, const char *id, char **key);
 
 /* "a/b/__parapet/commits/00000007": what is called so in a folder. */
 parapet_status pp_own_key_named(const char *node, pp_own own, const char *name, char **key);

@@ -8,7 +8,7 @@
  *     <node>/__parapet/copy/          of a copy; stays as long as something in it says how to resume it
  *     <array>/c/...                   shards beyond the shape that a resize has set, while its mark says so
  *     __parapet-probe-<time>/         at the root: what a copy that was only planned has measured with
- *     <group>/__parapet/append        of an append that was interrupted: all ranks complete or undo it at the end
+ *     <group>/__parapet/change        of an append that was interrupted: all ranks complete or undo it at the end
  *     <group>/__parapet/consolidate   of a copy or a removal that was interrupted: all ranks consolidate the group
  *
  * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "array/children.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_lock.h"
 #include "array/node_path.h"
@@ -162,9 +162,9 @@ static void note_mark(collecting *self, const char *path, pp_own own)
 /* A dry run holds nothing: it has to look whether another job is appending. */
 static void note_append(collecting *self, const char *path)
 {
-    parapet_status status = self->is_dry ? pp_mark_refuse_append(self->store, path) : PARAPET_ERR_EXISTS;
+    parapet_status status = self->is_dry ? pp_announcement_refuse(self->store, path) : PARAPET_ERR_EXISTS;
     if (status == PARAPET_ERR_EXISTS)
-        note_mark(self, path, PP_OWN_APPEND);
+        note_mark(self, path, PP_OWN_CHANGE);
     else
         note(self, status);
 }
@@ -198,7 +198,7 @@ static void collect_one(collecting *self, const char *path, pp_own own, bool is_
         break;
     case PP_OWN_GC_RECOVER:
         if (has_mark(self, path, own))
-            (own == PP_OWN_APPEND ? note_append(self, path) : note_mark(self, path, own));
+            (own == PP_OWN_CHANGE ? note_append(self, path) : note_mark(self, path, own));
         break;
     default:
         break;
@@ -374,7 +374,7 @@ static parapet_status repair_append(const collecting *self, const char *key, int
                                      [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
     char *group = NULL;
     parapet_repair repair = PARAPET_REPAIR_NONE;
-    parapet_status status = group_of(self, key, PP_OWN_APPEND, &group);
+    parapet_status status = group_of(self, key, PP_OWN_CHANGE, &group);
     if (status == PARAPET_OK)
         status = pp_append_repair_group(self->store, group, &repair);
     *why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
@@ -444,7 +444,7 @@ static parapet_status collect(void *subject, const void *argument)
 static void repair_all(collecting *self)
 {
     int64_t is_sound;
-    repair_each(self, PP_OWN_APPEND, repair_append);
+    repair_each(self, PP_OWN_CHANGE, repair_append);
     if (!has_any(self, PP_OWN_CONSOLIDATE))
         return;
     is_sound = self->failure.status == PARAPET_OK;

@@ -11,7 +11,6 @@
 #include "change/registry.h"
 #include "copy/append_check.h"
 #include "copy/append_list.h"
-#include "copy/append_mark.h"
 #include "copy/append_order.h"
 #include "copy/append_ranks.h"
 #include "copy/append_repair.h"
@@ -169,7 +168,7 @@ static void clear(pp_append *append)
     pp_node_locks_release(append->holds, append->hold_count);
     pp_node_locks_release(&append->group_hold, 1);
     pp_free(append->holds);
-    pp_append_mark_clear(&append->mark);
+    pp_change_clear(&append->change);
     pp_free(append->source_root);
     pp_free(append->target_root);
 }

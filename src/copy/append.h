@@ -2,18 +2,17 @@
  *
  * One source is appended whole or not at all, whatever happens in between:
  *
- *     mark      <group>/__parapet/append says what is about to happen, durably
+ *     announce  <group>/__parapet/change says what is about to happen, durably (array/announcement.h)
  *     write     the new elements of all arrays, where no document reaches yet: nobody sees them
- *     mark      says that all elements are durable
  *     publish   the documents of all arrays but the coordinate's
  *     decide    the document of the coordinate
  *     renew     the consolidated metadata, which has shown the old length until now
- *     unmark
+ *     end       the record goes
  *
- * Each step is durable before the next one begins. So after a kill, whoever finds the mark (append_repair.c) looks at
- * the coordinate: if it is longer, everything is there, and only metadata is renewed; if not, what was written goes.
- * No array becomes shorter whose document is not, byte for byte, one that the second mark tells of.
- * Elements that somebody else may have changed since, where no document reached them, never come to light. */
+ * Each step is durable before the next one begins. So after a kill, whoever finds the record (append_repair.c) looks
+ * at the coordinate: if it is longer, everything is there, and only metadata is renewed; if not, what was written
+ * goes. No array becomes shorter whose document is not, byte for byte, one that the record tells of. Elements that
+ * somebody else may have changed since, where no document reached them, never come to light. */
 #ifndef PARAPET_COPY_APPEND_H
 #define PARAPET_COPY_APPEND_H
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "array/announcement.h"
 #include "array/array.h"
-#include "array/mark.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "copy/append_ranks.h"
@@ -75,7 +75,7 @@ static parapet_status check_group(const array_walk *walk, const char *path)
 {
     if (!pp_append_leads(walk->append) || pp_store_is_foreign(walk->store))
         return PARAPET_OK;
-    return pp_mark_refuse_append_above(walk->store, path);
+    return pp_announcement_refuse_above(walk->store, path);
 }
 
 static parapet_status walk_group(const array_walk *walk, const char *path, bool is_whole);

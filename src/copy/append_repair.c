@@ -11,7 +11,6 @@
 #include "base/sha256.h"
 #include "copy/append_check.h"
 #include "copy/append_list.h"
-#include "copy/append_mark.h"
 #include "copy/append_ranks.h"
 #include "copy/append_steps.h"
 #include "copy/append_task.h"
@@ -38,8 +37,8 @@ static parapet_status look_for_arrays(const pp_append *append, bool *found)
 {
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < append->mark.count && status == PARAPET_OK; i++)
-        status = is_there(append, append->mark.names[i], &found[i]);
+    for (i = 0; i < append->change.count && status == PARAPET_OK; i++)
+        status = is_there(append, append->change.arrays[i], &found[i]);
     return status;
 }
 
@@ -47,28 +46,28 @@ static parapet_status look_for_arrays(const pp_append *append, bool *found)
 static parapet_status take_names(pp_append *append, const bool *found)
 {
     pp_append_pairs *pairs = &append->growing;
-    size_t count = (size_t)append->mark.count, i;
+    size_t count = (size_t)append->change.count, i;
     parapet_status status;
     if ((status = pp_allocate_array(&pairs->names, count, sizeof pairs->names[0])) == PARAPET_OK &&
         (status = pp_allocate_array(&pairs->sources, count, sizeof pairs->sources[0])) == PARAPET_OK)
         status = pp_allocate_array(&pairs->targets, count, sizeof pairs->targets[0]);
     for (i = 0; i < count && status == PARAPET_OK; i++)
         if (found[i] &&
-            (status = pp_text_duplicate(&pairs->names[pairs->count], append->mark.names[i])) == PARAPET_OK)
+            (status = pp_text_duplicate(&pairs->names[pairs->count], append->change.arrays[i])) == PARAPET_OK)
             pairs->count++;
     return status;
 }
 
-/* [collective] The arrays of the mark, as if they were to be appended to. */
+/* [collective] The arrays of the record, as if they were to be appended to. */
 static parapet_status take_up(pp_append *append)
 {
     pp_comm *comm = pp_append_comm(append);
-    size_t bytes = (size_t)append->mark.count * sizeof(bool);
+    size_t bytes = (size_t)append->change.count * sizeof(bool);
     bool *found = NULL;
     void *data;
     parapet_status status = PARAPET_OK;
     if (pp_append_leads(append) &&
-        (status = pp_allocate_array(&found, (size_t)append->mark.count, sizeof found[0])) == PARAPET_OK)
+        (status = pp_allocate_array(&found, (size_t)append->change.count, sizeof found[0])) == PARAPET_OK)
         status = look_for_arrays(append, found);
     data = found;
     if ((status = pp_comm_share(comm, "repairing", status, &data, &bytes)) == PARAPET_OK)
@@ -88,32 +87,37 @@ static int64_t length_of(const pp_append *append, int array)
 static bool has_dimension(const pp_append *append, int array)
 {
     const char *first = pp_array_document_of(append->growing.targets[array])->dimension_names[0];
-    return first != NULL && strcmp(first, append->mark.dimension) == 0;
+    return first != NULL && strcmp(first, append->change.dimension) == 0;
 }
 
-/* Whether the append has written this document, or was about to. */
-static bool has_its_document(const pp_append *append, int array)
+/* The number of an array in the record, which is longer where arrays were removed since. */
+static int number_of(const pp_append *append, int array)
 {
-    char digest[PP_SHA256_HEX_BYTES];
     int i = 0;
-    while (strcmp(append->mark.names[i], append->growing.names[array]) != 0)
+    while (strcmp(append->change.arrays[i], append->growing.names[array]) != 0)
         i++;
-    pp_sha256_print(pp_array_document_digest(append->growing.targets[array]), digest);
-    return strcmp(append->mark.documents[i], digest) == 0;
+    return i;
 }
 
-/* Whether an array can be what the append has left of it. Before all elements are stored, none is longer; and the
- * coordinate is not longer than another. What becomes shorter must be the very array that the append made longer. */
-static bool is_left_by_it(const pp_append *append, int array, bool is_complete)
+/* Whether all that is left of the arrays is longer: then the append had decided. */
+static bool is_decided(const pp_append *append)
+{
+    int i = 0;
+    while (i < append->growing.count && length_of(append, i) == append->change.after)
+        i++;
+    return i == append->growing.count;
+}
+
+/* Whether an array can be what the append has left of it. What becomes shorter must be the very array that the append
+ * made longer, and the coordinate became longer last. */
+static bool is_left_by_it(const pp_append *append, int array, int64_t committed)
 {
     int64_t length = length_of(append, array);
-    if (!has_dimension(append, array))
-        return false;
-    if (length == append->mark.before)
-        return true;
-    return length == append->mark.after && append->mark.is_stored &&
-           (is_complete ||
-            (has_its_document(append, array) && strcmp(append->growing.names[array], append->mark.dimension) != 0));
+    int number = number_of(append, array);
+    return has_dimension(append, array) &&
+           (length == committed || (number < append->change.count - 1 &&
+                                    pp_change_explains(&append->change, number, committed, length,
+                                                       pp_array_document_digest(append->growing.targets[array]))));
 }
 
 static parapet_status refuse_array(const pp_append *append, int array)
@@ -122,40 +126,66 @@ static parapet_status refuse_array(const pp_append *append, int array)
     return pp_fail(PARAPET_ERR_FORMAT,
                    "an append along %s from %lld to %lld was interrupted, but \"%s\", of length %lld, is not what it "
                    "has left: another program has changed it since; make all arrays equally long, and "
-                   "remove %s%s__parapet/append",
-                   append->mark.dimension, (long long)append->mark.before, (long long)append->mark.after,
+                   "remove %s%s__parapet/change",
+                   append->change.dimension, (long long)append->change.before, (long long)append->change.after,
                    append->growing.names[array], (long long)length_of(append, array), root,
                    root[0] != '\0' ? "/" : "");
 }
 
-static bool is_complete(const pp_append *append)
-{
-    int i = 0;
-    while (i < append->growing.count && length_of(append, i) == append->mark.after)
-        i++;
-    return append->mark.is_stored && i == append->growing.count;
-}
-
 static parapet_status check_arrays(const pp_append *append)
 {
-    bool has_all = is_complete(append);
+    int64_t committed = is_decided(append) ? append->change.after : append->change.before;
     int i;
     for (i = 0; i < append->growing.count; i++)
-        if (!is_left_by_it(append, i, has_all))
+        if (!is_left_by_it(append, i, committed))
             return refuse_array(append, i);
     return pp_append_leads(append) ? pp_append_check_membership(append) : PARAPET_OK;
 }
 
 /* [collective] */
-static parapet_status repair_marked(pp_append *append, parapet_repair *repair)
+static parapet_status repair_announced(pp_append *append, parapet_repair *repair)
 {
     parapet_status status = take_up(append);
     if (status == PARAPET_OK)
         status = pp_comm_agree(pp_append_comm(append), "repairing", check_arrays(append));
     if (status != PARAPET_OK)
         return status;
-    *repair = is_complete(append) ? PARAPET_REPAIR_COMPLETED : PARAPET_REPAIR_UNDONE;
+    *repair = is_decided(append) ? PARAPET_REPAIR_COMPLETED : PARAPET_REPAIR_UNDONE;
     return *repair == PARAPET_REPAIR_COMPLETED ? pp_append_finish(append) : pp_append_undo(append);
+}
+
+/* ---- The record ---- */
+
+static parapet_status parse(pp_append *append, char *text, size_t bytes)
+{
+    const char *root = append->target_root;
+    parapet_status status = pp_change_parse(&append->change, text, bytes);
+    if (status != PARAPET_ERR_FORMAT)
+        return status;
+    return pp_fail(status,
+                   "%s%s__parapet/change is not what an append leaves there; look at it, and remove it if nobody "
+                   "needs it",
+                   root, root[0] != '\0' ? "/" : "");
+}
+
+/* [collective] Every rank gets the record; without arrays: there is none. */
+static parapet_status read_change(pp_append *append)
+{
+    pp_comm *comm = pp_append_comm(append);
+    pp_announcement place = pp_append_place(append);
+    char *text = NULL;
+    void *data;
+    size_t bytes = 0;
+    parapet_status status = PARAPET_OK;
+    if (pp_append_leads(append) && (status = pp_announcement_read(&place, &text, &bytes)) == PARAPET_OK &&
+        text != NULL)
+        bytes += 1; /* the NUL behind it */
+    data = text;
+    status = pp_comm_share(comm, "looking for an append", status, &data, &bytes);
+    if (status == PARAPET_OK && bytes > 0)
+        status = parse(append, data, bytes - 1);
+    pp_free(data);
+    return pp_comm_agree(comm, "looking for an append", status);
 }
 
 parapet_status pp_append_repair_target(const pp_append *append, parapet_repair *repair)
@@ -164,16 +194,16 @@ parapet_status pp_append_repair_target(const pp_append *append, parapet_repair *
                       .target_root = append->target_root,
                       .group_hold = append->group_hold,
                       .changes = true};
-    parapet_status status = pp_append_mark_read(append, &work.mark);
+    parapet_status status = read_change(&work);
     *repair = PARAPET_REPAIR_NONE;
-    if (status == PARAPET_OK && work.mark.count > 0)
-        status = repair_marked(&work, repair);
+    if (status == PARAPET_OK && work.change.count > 0)
+        status = repair_announced(&work, repair);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "what an append that was interrupted has left cannot be put right");
     pp_append_pairs_clear(&work.growing);
     pp_node_locks_release(work.holds, work.hold_count);
     pp_free(work.holds);
-    pp_append_mark_clear(&work.mark);
+    pp_change_clear(&work.change);
     return status;
 }
 

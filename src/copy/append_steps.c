@@ -14,33 +14,37 @@
 #include "array/state.h"
 #include "array/store_queries.h"
 #include "array/stored_document.h"
-#include "copy/append_mark.h"
 #include "copy/append_move.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"
 #include "copy/consolidated.h"
 
+pp_announcement pp_append_place(const pp_append *append)
+{
+    return (pp_announcement){
+        .store = append->request->target, .group = append->target_root, .lock = &append->group_hold};
+}
+
 /* ---- What is about to happen ---- */
 
-static bool has_text(char *const *texts, int count, const char *text)
+static bool has_group(const pp_change *change, const char *path)
 {
-    int i;
-    for (i = 0; i < count; i++)
-        if (strcmp(texts[i], text) == 0)
-            return true;
-    return false;
+    int i = 0;
+    while (i < change->group_count && strcmp(change->groups[i], path) != 0)
+        i++;
+    return i < change->group_count;
 }
 
 /* The groups around an array that are not listed yet, the innermost first. */
-static parapet_status add_groups(char ***groups, int *count, const char *name)
+static parapet_status add_groups(pp_change *change, const char *name)
 {
     char *path = NULL, *slash;
     parapet_status status = pp_text_duplicate(&path, name);
     while (status == PARAPET_OK && path[0] != '\0') {
         slash = strrchr(path, '/');
         *(slash != NULL ? slash : path) = '\0';
-        if (!has_text(*groups, *count, path))
-            status = pp_append_add_text(groups, count, path);
+        if (!has_group(change, path))
+            status = pp_change_add_group(change, path);
     }
     pp_free(path);
     return status;
@@ -75,55 +79,55 @@ static parapet_status look_at_group(const pp_append *append, const char *path, i
     return pp_comm_agree_min(pp_append_comm(append), "looking at groups", status, is_there);
 }
 
-/* [collective] */
-static parapet_status keep_consolidated(pp_append *append, char *const *groups, int count)
+/* [collective] Keeps those that have consolidated metadata. */
+static parapet_status keep_consolidated(pp_append *append)
 {
-    pp_comm *comm = pp_append_comm(append);
+    pp_change *change = &append->change;
+    int i, kept = 0;
     parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < count && status == PARAPET_OK; i++) {
-        char *path = NULL;
+    for (i = 0; i < change->group_count && status == PARAPET_OK; i++) {
+        char *path = NULL, *group = change->groups[i];
         int64_t is_there = 0;
-        status = pp_comm_agree(comm, "looking at groups", find_group(append, groups[i], &path));
-        if (status == PARAPET_OK)
-            status = look_at_group(append, path, &is_there);
-        if (status == PARAPET_OK)
-            status = pp_comm_agree(
-                comm, "looking at groups",
-                is_there ? pp_append_add_text(&append->mark.groups, &append->mark.group_count, groups[i])
-                         : PARAPET_OK);
+        status = pp_comm_agree(pp_append_comm(append), "looking at groups", find_group(append, group, &path));
+        if (status == PARAPET_OK && (status = look_at_group(append, path, &is_there)) == PARAPET_OK && is_there) {
+            change->groups[i] = change->groups[kept];
+            change->groups[kept++] = group;
+        }
         pp_free(path);
     }
+    while (status == PARAPET_OK && change->group_count > kept)
+        pp_free(change->groups[--change->group_count]);
     return status;
 }
 
-static parapet_status fill_mark(pp_append *append, char ***groups, int *count)
+static parapet_status add_array(pp_append *append, int array)
 {
-    pp_append_mark *mark = &append->mark;
-    parapet_status status = pp_text_duplicate(&mark->dimension, append->dimension);
+    unsigned char digest[PP_SHA256_BYTES];
+    const char *name = append->growing.names[array];
+    parapet_status status = pp_array_digest_extended(append->growing.targets[array], append->change.after, digest);
+    if (status == PARAPET_OK && (status = pp_change_add_array(&append->change, name, digest)) == PARAPET_OK)
+        status = add_groups(&append->change, name);
+    return status;
+}
+
+static parapet_status fill_change(pp_append *append)
+{
+    pp_change *change = &append->change;
+    parapet_status status =
+        pp_change_begin(change, append->dimension, append->before, append->before + append->added);
     int i;
-    if (status == PARAPET_OK)
-        status = pp_append_mark_name(mark);
-    mark->before = append->before;
-    mark->after = append->before + append->added;
     for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        if ((status = pp_append_add_text(&mark->names, &mark->count, append->growing.names[i])) == PARAPET_OK)
-            status = add_groups(groups, count, append->growing.names[i]);
-    if (*count > 1)
-        qsort(*groups, (size_t)*count, sizeof(*groups)[0], compare_depth);
+        status = add_array(append, i);
+    if (status == PARAPET_OK)
+        qsort(change->groups, (size_t)change->group_count, sizeof change->groups[0], compare_depth);
     return status;
 }
 
 /* [collective] */
 static parapet_status prepare(pp_append *append)
 {
-    char **groups = NULL;
-    int count = 0;
-    parapet_status status = pp_comm_agree(pp_append_comm(append), "appending", fill_mark(append, &groups, &count));
-    if (status == PARAPET_OK)
-        status = keep_consolidated(append, groups, count);
-    pp_paths_free(groups, (size_t)count);
-    return status;
+    parapet_status status = pp_comm_agree(pp_append_comm(append), "appending", fill_change(append));
+    return status == PARAPET_OK ? keep_consolidated(append) : status;
 }
 
 /* ---- Steps; on rank 0 ---- */
@@ -135,7 +139,7 @@ static parapet_status make_continuable(void *subject, const void *argument)
     int i;
     (void)argument;
     for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        status = pp_array_make_continuable(append->growing.targets[i], append->mark.before);
+        status = pp_array_make_continuable(append->growing.targets[i], append->change.before);
     return status;
 }
 
@@ -163,34 +167,16 @@ static parapet_status lengthen(const pp_append *append, int array)
     parapet_array *target = append->growing.targets[array];
     parapet_status status;
     if ((status = prove(append, array)) != PARAPET_OK ||
-        (status = pp_array_set_extent(target, append->mark.after)) != PARAPET_OK)
+        (status = pp_array_set_extent(target, append->change.after)) != PARAPET_OK)
         return status;
     return pp_array_write_document(target, PP_PUBLISH_REPLACE);
 }
 
-/* The documents that tell of the new length, which the handles have already. */
-static parapet_status note_documents(pp_append *append)
+/* All elements are durable. Whoever publishes another document is somebody else. */
+static parapet_status publish(const pp_append *append)
 {
-    pp_append_mark *mark = &append->mark;
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < append->growing.count && status == PARAPET_OK; i++) {
-        char digest[PP_SHA256_HEX_BYTES];
-        if ((status = pp_array_print_digest(append->growing.targets[i], digest)) == PARAPET_OK)
-            status = pp_append_add_text(&mark->documents, &mark->document_count, digest);
-    }
-    return status;
-}
-
-/* All elements are durable, which is noted first: whoever makes an array longer before that is somebody else, and so
- * is whoever publishes another document. */
-static parapet_status publish(pp_append *append)
-{
-    parapet_status status = note_documents(append);
-    int i;
-    append->mark.is_stored = true;
-    if (status == PARAPET_OK)
-        status = pp_append_mark_write(append);
     for (i = 0; i < append->growing.count - 1 && status == PARAPET_OK; i++)
         status = lengthen(append, i);
     return status == PARAPET_OK ? pp_store_sync_dirs(pp_store_backend(append->request->target)) : status;
@@ -215,8 +201,8 @@ static parapet_status trim(const pp_append *append, bool *is_changed)
             continue;
         *is_changed = true;
         if ((status = prove(append, i)) == PARAPET_OK &&
-            (status = pp_array_make_continuable(array, append->mark.before)) == PARAPET_OK)
-            status = pp_array_trim_beyond(array, append->mark.before);
+            (status = pp_array_make_continuable(array, append->change.before)) == PARAPET_OK)
+            status = pp_array_trim_beyond(array, append->change.before);
     }
     return status;
 }
@@ -260,15 +246,15 @@ static parapet_status renew(const pp_append *append, const char *done)
     pp_failure failure = {0};
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < append->mark.group_count && !pp_comm_is_lost(pp_append_comm(append)); i++)
-        pp_failure_take(&failure, renew_group(append, append->mark.groups[i], done));
-    if (append->mark.group_count == 0)
+    for (i = 0; i < append->change.group_count && !pp_comm_is_lost(pp_append_comm(append)); i++)
+        pp_failure_take(&failure, renew_group(append, append->change.groups[i], done));
+    if (append->change.group_count == 0)
         status = pp_comm_agree(pp_append_comm(append), "consolidating",
                                pp_append_leads(append) ? drop_consolidated(append, append->target_root) : PARAPET_OK);
     return status == PARAPET_OK ? pp_failure_put(&failure) : status;
 }
 
-/* Whether metadata cannot be consolidated as long as the hierarchy is as it is. Else the mark stays, and the next
+/* Whether metadata cannot be consolidated as long as the hierarchy is as it is. Else the record stays, and the next
  * append tries again. */
 static bool is_final(parapet_status status)
 {
@@ -276,26 +262,27 @@ static bool is_final(parapet_status status)
 }
 
 /* [collective] */
-static parapet_status unmark(const pp_append *append)
+static parapet_status end(const pp_append *append)
 {
+    pp_announcement place = pp_append_place(append);
     return pp_comm_agree(pp_append_comm(append), "appending",
-                         pp_append_leads(append) ? pp_append_mark_remove(append) : PARAPET_OK);
+                         pp_append_leads(append) ? pp_announcement_end(&place, &append->change) : PARAPET_OK);
 }
 
 /* [collective] The last two steps, forward and back. */
-static parapet_status renew_and_unmark(const pp_append *append, const char *done)
+static parapet_status renew_and_end(const pp_append *append, const char *done)
 {
     pp_failure failure = {0};
     pp_failure_take(&failure, renew(append, done));
     if (failure.status == PARAPET_OK || (is_final(failure.status) && !pp_comm_is_lost(pp_append_comm(append))))
-        pp_failure_take(&failure, unmark(append));
+        pp_failure_take(&failure, end(append));
     return pp_failure_put(&failure);
 }
 
 parapet_status pp_append_finish(pp_append *append)
 {
     append->is_published = true;
-    return renew_and_unmark(append, "the source was appended");
+    return renew_and_end(append, "the source was appended");
 }
 
 parapet_status pp_append_undo(const pp_append *append)
@@ -307,7 +294,7 @@ parapet_status pp_append_undo(const pp_append *append)
         is_same = !is_changed;
     if ((status = pp_comm_agree_min(pp_append_comm(append), "undoing", status, &is_same)) != PARAPET_OK)
         return status;
-    return is_same ? unmark(append) : renew_and_unmark(append, "what was appended in part is removed");
+    return is_same ? end(append) : renew_and_end(append, "what was appended in part is removed");
 }
 
 /* ---- An append ---- */
@@ -329,12 +316,12 @@ static parapet_status write_elements(pp_append *append)
     append->has_begun = true;
     status = pp_rank0_do(pp_append_comm(append), "appending", &task);
     for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        status = pp_array_set_extent(append->growing.targets[i], append->mark.after);
+        status = pp_array_set_extent(append->growing.targets[i], append->change.after);
     status = pp_comm_agree(pp_append_comm(append), "appending", status);
     return status == PARAPET_OK ? pp_append_move(append) : status;
 }
 
-/* [collective] As it was before, but for seals; the mark stays if that cannot be done. */
+/* [collective] As it was before, but for seals; the record stays if that cannot be done. */
 static parapet_status give_up(const pp_append *append, parapet_status status, bool had_seals)
 {
     pp_failure failure = {0};
@@ -348,26 +335,28 @@ static parapet_status give_up(const pp_append *append, parapet_status status, bo
     return pp_failure_put(&failure);
 }
 
-/* [collective] Nothing but the mark was written, perhaps. */
-static parapet_status give_up_mark(const pp_append *append, parapet_status status)
+/* [collective] Nothing but the record was written, perhaps. */
+static parapet_status give_up_announcing(const pp_append *append, parapet_status status)
 {
     pp_failure failure = {0};
     pp_failure_take(&failure, status);
     if (!pp_comm_is_lost(pp_append_comm(append)))
-        (void)unmark(append);
+        (void)end(append);
     return pp_failure_put(&failure);
 }
 
 parapet_status pp_append_transact(pp_append *append)
 {
     pp_comm *comm = pp_append_comm(append);
+    pp_announcement place = pp_append_place(append);
     bool had_seals = has_seals(append);
     parapet_status status = prepare(append);
     if (status != PARAPET_OK)
         return status;
-    status = pp_comm_agree(comm, "appending", pp_append_leads(append) ? pp_append_mark_write(append) : PARAPET_OK);
+    status = pp_comm_agree(comm, "appending",
+                           pp_append_leads(append) ? pp_announcement_publish(&place, &append->change) : PARAPET_OK);
     if (status != PARAPET_OK)
-        return give_up_mark(append, status);
+        return give_up_announcing(append, status);
     if ((status = write_elements(append)) == PARAPET_OK)
         status = pp_comm_agree(comm, "publishing", pp_append_leads(append) ? publish(append) : PARAPET_OK);
     if (status != PARAPET_OK)

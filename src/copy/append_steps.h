@@ -4,7 +4,10 @@
 
 #include "copy/append_task.h"
 
-/* [collective] From the first mark to the last; between the two, elements are moved. */
+/* Where the record lies. */
+pp_announcement pp_append_place(const pp_append *append);
+
+/* [collective] From the announcement to its end; in between, elements are moved. */
 parapet_status pp_append_transact(pp_append *append);
 
 /* [collective] Its ends: all arrays are longer, or become as they were. */

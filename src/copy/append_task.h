@@ -1,8 +1,8 @@
-/* append_task.h - what an append knows while it runs: its arrays, what it holds, and the mark that it leaves. */
+/* append_task.h - what an append knows while it runs: its arrays, what it holds, and the record that it leaves. */
 #ifndef PARAPET_COPY_APPEND_TASK_H
 #define PARAPET_COPY_APPEND_TASK_H
 
-#include "array/node_lock.h"
+#include "array/announcement.h"
 #include "copy/progress.h"
 
 /* Arrays of one path below both groups, on every rank. */
@@ -11,21 +11,6 @@ typedef struct pp_append_pairs {
     parapet_array **sources, **targets; /* some may be NULL: not open */
     int count;
 } pp_append_pairs;
-
-#define PP_APPEND_WORD_BYTES 17 /* 16 hexadecimal digits */
-
-typedef struct pp_append_mark {
-    char *dimension;
-    int64_t before, after;           /* its extent in the target */
-    char word[PP_APPEND_WORD_BYTES]; /* no other append has it */
-    bool is_stored;                  /* all elements are durable */
-    char **names;                    /* of the arrays, the coordinate's last */
-    int count;
-    char **documents; /* if is_stored: the SHA-256 of the document that each array is about to have, in hexadecimal */
-    int document_count;
-    char **groups; /* those with consolidated metadata, inner ones first; "" is the target itself */
-    int group_count;
-} pp_append_mark;
 
 typedef struct pp_append {
     const parapet_copy_request *request;
@@ -42,7 +27,7 @@ typedef struct pp_append {
     int64_t buffer_bytes;
     parapet_progress_callback progress; /* or NULL */
     int64_t done_bytes, total_bytes;
-    pp_append_mark mark;
+    pp_change change;
     pp_node_lock group_hold, *holds;
     int hold_count;
     pp_copy_totals *totals;

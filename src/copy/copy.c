@@ -5,7 +5,7 @@
 
 #include <parapet_plan.h>
 
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/reconsolidate.h"
@@ -131,8 +131,8 @@ static parapet_status check_ends(const parapet_copy_request *request)
     char *source = NULL, *target = NULL;
     parapet_status status = pp_path_normalize(request->source_path, &source);
     if (status == PARAPET_OK && (status = pp_path_normalize(request->target_path, &target)) == PARAPET_OK &&
-        (status = pp_mark_refuse_append_above(request->source, source)) == PARAPET_OK)
-        status = pp_mark_refuse_append_above(request->target, target);
+        (status = pp_announcement_refuse_above(request->source, source)) == PARAPET_OK)
+        status = pp_announcement_refuse_above(request->target, target);
     pp_free(target);
     pp_free(source);
     return status;

@@ -12,7 +12,7 @@
 
 #include "array/array.h"
 #include "array/group.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/choice.h"
@@ -111,7 +111,7 @@ static parapet_status refuse_appended(const file_writing *work, const char *path
 {
     bool leads = pp_comm_rank(work->comm) == 0;
     return pp_comm_agree(work->comm, "preparing a file",
-                         leads ? pp_mark_refuse_append_above(work->request->source, path) : PARAPET_OK);
+                         leads ? pp_announcement_refuse_above(work->request->source, path) : PARAPET_OK);
 }
 
 /* [collective] */

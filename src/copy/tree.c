@@ -9,7 +9,7 @@
 #include "array/ancestors.h"
 #include "array/children.h"
 #include "array/group.h"
-#include "array/mark.h"
+#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_lock.h"
 #include "array/node_path.h"
@@ -171,7 +171,7 @@ static parapet_status check_source(const tree_walk *walk, const char *source)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     return pp_comm_agree(comm, "looking at a group",
-                         pp_comm_rank(comm) == 0 ? pp_mark_refuse_append_above(walk->request->source, source)
+                         pp_comm_rank(comm) == 0 ? pp_announcement_refuse_above(walk->request->source, source)
                                                  : PARAPET_OK);
 }
 

@@ -14,7 +14,7 @@ def put_note(folder, kind):
     store = pathlib.Path(folder) / f"{kind}.zarr"
     group = zarr.open_group(store, mode="w", zarr_format=3)
     group.create_array("below/u", shape=(4,), chunks=(2,), dtype="i4")[:] = 1
-    note = store / "__parapet/append"
+    note = store / "__parapet/change"
     note.parent.mkdir()
     {"file": lambda: note.write_text("no note"), "pipe": lambda: os.mkfifo(note), "directory": note.mkdir,
      "link": lambda: note.symlink_to("/etc/hostname")}[kind]()
@@ -31,11 +31,11 @@ def main():
                 scheme, _, file = target.rpartition(":")
                 target = f"{scheme}:{folder}/{file}" if scheme else f"{folder}/{file}"
                 code, text = peers.parapet("copy", "--quiet", store / path, target)
-                peers.expect(f"{kind}, {name}: {code} {text}", code == 1 and "append" in text)
+                peers.expect(f"{kind}, {name}: {code} {text}", code == 1 and ("append" in text or "__parapet/change" in text))
                 peers.expect(f"{kind}, {name}: a target", not os.path.exists(f"{folder}/{file}"))
             code, text = peers.parapet("gc", store)
-            peers.expect(f"{kind}, gc: {code} {text}", code == 1 and "__parapet/append" in text)
-            peers.expect(f"{kind}, gc removed what is not ours", os.path.lexists(store / "__parapet/append"))
+            peers.expect(f"{kind}, gc: {code} {text}", code == 1 and "__parapet/change" in text)
+            peers.expect(f"{kind}, gc removed what is not ours", os.path.lexists(store / "__parapet/change"))
 
 
 main()

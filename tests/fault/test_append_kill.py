@@ -70,7 +70,7 @@ class Appending:
 
     def look(self):
         """As readers see it while nobody repairs anything; returns whether there is something to repair."""
-        is_unfinished = (self.store / "__parapet/append").exists()
+        is_unfinished = (self.store / "__parapet/change").exists()
         group = json.loads((self.store / "zarr.json").read_text())
         shown = group.get("consolidated_metadata", {}).get("metadata", {})
         lengths = {name: json.loads((self.store / name / "zarr.json").read_text())["shape"][0] for name in GROWING}
@@ -146,7 +146,7 @@ def stop_in_the_midst(work):
     work.begin_anew()
     process = subprocess.Popen([work.tool, *work.words],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    mark = work.store / "__parapet/append"
+    mark = work.store / "__parapet/change"
     while process.poll() is None and not mark.exists():
         time.sleep(0.0002)
     if process.poll() is None:

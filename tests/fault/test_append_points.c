@@ -12,7 +12,7 @@
 enum { WIDTH = 5, BEFORE = 3, ADDED = 4, AFTER = BEFORE + ADDED };
 
 #define TARGET "g/all"
-#define MARK TARGET "/__parapet/append"
+#define MARK TARGET "/__parapet/change"
 
 static image prepared;  /* source and target before the append */
 static image reference; /* after it */

@@ -294,7 +294,7 @@ static parapet_status append_year(parapet_store *store, const char *target)
     return parapet_copy(&request, NULL);
 }
 
-/* Whether there is a mark that says that elements are stored, and the coordinate is so long. */
+/* Whether there is the record of a change, and the coordinate is so long. */
 static bool is_year_left(const bed *work, const char *path, int length)
 {
     char key[64], *mark = NULL;
@@ -302,9 +302,8 @@ static bool is_year_left(const bed *work, const char *path, int length)
     parapet_array *array;
     size_t bytes;
     bool is_left = false;
-    (void)snprintf(key, sizeof key, "%s/__parapet/append", path);
-    if (pp_store_read_all(work->inner, key, 10000, &mark, &bytes) == PARAPET_OK &&
-        strstr(mark, "elements: stored") != NULL) {
+    (void)snprintf(key, sizeof key, "%s/__parapet/change", path);
+    if (pp_store_read_all(work->inner, key, 10000, &mark, &bytes) == PARAPET_OK) {
         (void)snprintf(key, sizeof key, "%s/time", path);
         assert_ok(parapet_array_open(&array, work->store, key));
         assert_ok(parapet_array_get_info(array, &info));

@@ -392,7 +392,7 @@ static const kind kinds[] = {
     {"done", STATE "pass-0/done-0", "", make_source, copy_once, mend_done, use_copy},
     {"pass", STATE "finished-0", "", make_source, copy_twice, NULL, use_passes},
     {"finished", STATE "finished", " t/", make_source, copy_group, NULL, use_group},
-    {"append", "old/__parapet/append", "stored", make_dated_groups, append_group, mend_text, use_append},
+    {"change", "old/__parapet/change", "document", make_dated_groups, append_group, mend_text, use_append},
     {"append_source", "new/time/zarr.json", "", make_dated_groups, NULL, NULL, append_only},
     {"append_along", "new/t/zarr.json", "", make_dated_groups, NULL, NULL, append_only},
     {"append_target", "old/time/zarr.json", "", make_dated_groups, NULL, NULL, append_only},

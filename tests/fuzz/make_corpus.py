@@ -227,14 +227,13 @@ def make_state_seeds():
     owner = (b"parapet owner 1\nid 0123456789abcdef\nprocess 7 1234567 on node\n"
              b"boot 6a2c3d9e-0000-4000-8000-000000000000 4026531836 4026531834\nsince 1763257166\n")
     save("holder", "owner", lock + b"\0" + owner)
-    append = b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\n"
-    arrays = b"array: t\narray: time\n"
+    head = b"extend: time\nbefore: 3\nafter: 5\nid: 0123456789abcdef\n"
     digest = b"document: " + b"0123456789abcdef" * 4 + b"\n"
-    save("append_mark", "begun", b"s" + append + arrays + b"group: /\n")
-    save("append_mark", "stored", b"s" + append + b"elements: stored\narray: d/t\n" + digest + b"array: time\n" + digest +
-         b"group: d\ngroup: /\n")
-    whole = append + arrays
-    save("append_mark", "whole", whole + b"crc32c: %08x\n" % crc32c(whole))
+    record = head + b"array: d/t\n" + digest + b"array: time\n" + digest + b"group: d\ngroup: /\n"
+    whole = record + b"crc32c: %08x\n" % crc32c(record)
+    save("change_record", "lines", b"s" + record)
+    save("change_record", "whole", whole)
+    save("change_record", "log", b"l" + whole + b"torn\n" + whole.replace(b"3", b"4") + whole)
     save("trim_mark", "mark", b'{"trim": [true, false, true]}')
     save("trim_mark", "short", b'{"trim": [true]}')
     mark = b'{"series": {"dimension": "time", "arrays": ["u", "v"], "steps": 3, "uncertain": true}}'

@@ -112,7 +112,7 @@ class Sealed(Checkpoint):
 
 
 class Append(Bed):
-    """One that was interrupted when one document of two told the new length; the bits of its mark flip."""
+    """One that was interrupted when one document of two told the new length; the bits of its record flip."""
 
     def make(self):
         make_part = str(Path(__file__).resolve().parent.parent / "harness/make_part")
@@ -125,8 +125,8 @@ class Append(Bed):
         documents = [f"array: {name}\ndocument: {self.digest(name)}\n".encode() for name in ("t", "time")]
         shutil.copy(self.old / "time/zarr.json", self.store / "time/zarr.json")
         (self.store / "__parapet").mkdir(exist_ok=True)
-        (self.store / "__parapet/append").write_bytes(mended_job(
-            b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\nelements: stored\n" + b"".join(documents)))
+        (self.store / "__parapet/change").write_bytes(mended_job(
+            b"extend: time\nbefore: 3\nafter: 5\nid: 0123456789abcdef\n" + b"".join(documents)))
         self.keep()
         require(self.go_on() == 0 and not self.is_silent(), "the append is not undone")
 
@@ -134,7 +134,7 @@ class Append(Bed):
         return hashlib.sha256((self.store / name / "zarr.json").read_bytes()).hexdigest()
 
     def names(self):
-        return ["__parapet/append"]
+        return ["__parapet/change"]
 
     def is_silent(self):
         return self.is_sound() and self.tool("diff", "-q", self.old, self.store)[0] != 0

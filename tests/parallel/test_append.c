@@ -19,7 +19,7 @@
 enum { WIDTH = 5, BEFORE = 3, ADDED = 4, AFTER = BEFORE + ADDED };
 
 #define TARGET "g/target"
-#define MARK TARGET "/__parapet/append"
+#define MARK TARGET "/__parapet/change"
 
 static launch run;
 static image prepared; /* on rank 0: source and target before */
@@ -119,7 +119,7 @@ static char *read_mark(const bed *used)
     return status == PARAPET_OK ? text : NULL;
 }
 
-/* As a job does that takes over: the lock becomes another, and so does the mark, with a word of its own. */
+/* As a job does that takes over: the lock becomes another, and so does the record, with an id of its own. */
 static void take_over(bed *used)
 {
     char *text = read_mark(used), path[700];
@@ -127,9 +127,9 @@ static void take_over(bed *used)
     pp_text other = {0};
     if (text == NULL)
         return;
-    while (strncmp(text + bytes, "word: ", 6) != 0)
+    while (strncmp(text + bytes, "id: ", 4) != 0)
         bytes++;
-    word = bytes + 6;
+    word = bytes + 4;
     text[word] = text[word] == '0' ? '1' : '0';
     while (strncmp(text + bytes, "crc32c: ", 8) != 0)
         bytes++;

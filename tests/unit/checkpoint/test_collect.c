@@ -193,7 +193,7 @@ static void test_collect__leaves_the_marks_where_one_cannot_be_put_right(void **
     (void)state;
     stored_open(&store, NULL);
     stored_put_text(store, "e/zarr.json", things[0].text);
-    stored_put_text(store, "e/__parapet/append", "no words of an append");
+    stored_put_text(store, "e/__parapet/change", "no words of an append");
     stored_put_text(store, "f/zarr.json", things[0].text);
     stored_put_text(store, "f/__parapet/consolidate", "");
     stored_put_text(store, "zarr.json", things[0].text);
@@ -204,9 +204,9 @@ static void test_collect__leaves_the_marks_where_one_cannot_be_put_right(void **
     assert_int_equal(told, 4);
     assert_int_not_equal(parapet_store_collect(store, "", 0, count_all, &told), PARAPET_OK);
     assert_int_equal(told, 4);
-    assert_true(stored_has(store, "e/__parapet/append"));
+    assert_true(stored_has(store, "e/__parapet/change"));
     assert_true(stored_has(store, "f/__parapet/consolidate"));
-    assert_ok(pp_store_remove(store->backend, "e/__parapet/append"));
+    assert_ok(pp_store_remove(store->backend, "e/__parapet/change"));
     assert_ok(parapet_store_collect(store, "", 0, count_all, &told));
     assert_int_equal(told, 6);
     assert_false(stored_has(store, "f/__parapet/consolidate"));
@@ -225,7 +225,7 @@ static void test_collect__takes_nothing_new_where_an_append_was_interrupted(void
     (void)state;
     stored_open(&store, NULL);
     stored_put_text(store, "a/zarr.json", things[0].text);
-    stored_put_text(store, "a/__parapet/append", "");
+    stored_put_text(store, "a/__parapet/change", "");
     assert_fails(parapet_group_create(&group, store, "a/new", NULL), PARAPET_ERR_EXISTS, "was interrupted");
     assert_fails(parapet_group_create(&group, store, "a/b/new", NULL), PARAPET_ERR_EXISTS, "was interrupted");
     assert_fails(parapet_array_create(&array, store, "a/b/new", &steps), PARAPET_ERR_EXISTS, "was interrupted");
@@ -233,7 +233,7 @@ static void test_collect__takes_nothing_new_where_an_append_was_interrupted(void
                  "was interrupted");
     assert_false(stored_has(store, "a/new/zarr.json") || stored_has(store, "a/b/zarr.json") ||
                  stored_has(store, "a/restart/zarr.json"));
-    assert_ok(pp_store_remove(store->backend, "a/__parapet/append"));
+    assert_ok(pp_store_remove(store->backend, "a/__parapet/change"));
     assert_ok(parapet_group_create(&group, store, "a/new", NULL));
     assert_ok(parapet_group_close(&group));
     stored_close(&store);

@@ -57,7 +57,7 @@ static const removal_case cases[] = {
     {{{"zarr.json", SERIES("\"u\"")}, {"u/zarr.json", ARRAY}}, "u", 0, PARAPET_ERR_ARGUMENT, "the series \"/\""},
     {{{"s/zarr.json", SERIES("\"u\\u0000\",7")}, {"s/u/zarr.json", ARRAY}}, "s/u", 0, PARAPET_OK, ""},
     {{{"s/zarr.json", SERIES("\"u\"")}, {"s/uv/zarr.json", ARRAY}}, "s/uv", 0, PARAPET_OK, ""},
-    {{{"g/__parapet/append", "half"}, {"g/zarr.json", GROUP}, {"g/a/zarr.json", ARRAY}},
+    {{{"g/__parapet/change", "half"}, {"g/zarr.json", GROUP}, {"g/a/zarr.json", ARRAY}},
      "g/a",
      0,
      PARAPET_ERR_EXISTS,

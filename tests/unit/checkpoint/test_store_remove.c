@@ -71,10 +71,10 @@ static bool check_point(long at, bool is_forever, long *partly)
     stored_open(&store, NULL);
     create_array(store, "g/a");
     create_array(store, "g/h/b");
-    stored_put_text(store, "g/__parapet/append", "");
+    stored_put_text(store, "g/__parapet/change", "");
     has_failed = remove_with_fault(store, at, is_forever, &all);
     /* As long as an array is left, its group is known to have been interrupted. */
-    assert_true(stored_has(store, "g/__parapet/append") || !stored_has(store, "g/zarr.json"));
+    assert_true(stored_has(store, "g/__parapet/change") || !stored_has(store, "g/zarr.json"));
     for (i = 0; i < all.count; i++)
         assert_false(is_there(store, all.paths[i]));
     *partly += has_failed && all.count > 0;

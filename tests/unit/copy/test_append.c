@@ -1,14 +1,13 @@
 /* Appends within one process: what a request may say, what is refused before anything is changed, coordinates of
- * every type, what would be done in words, and the mark that an append leaves while it works. */
+ * every type, what would be done in words, and the record that an append leaves while it works. */
 #include "support.h"
 
 #include <math.h>
 
 #include <parapet_plan.h>
 
-#include "codec/crc32c.h"
 #include "copy/append_list.h"
-#include "copy/append_mark.h"
+#include "copy/append_steps.h"
 #include "copy/append_task.h"
 #include "stored.h"
 
@@ -541,117 +540,84 @@ static void test_append__tells_what_would_be_done(void **state)
     stored_close(&store);
 }
 
-/* ---- The mark ---- */
+/* ---- The record ---- */
 
-#define HEAD "along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\n"
-#define ARRAYS "array: deep/t\narray: time\ngroup: /\ngroup: deep\n"
-#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-
-/* With the sum that belongs to the text. */
-static parapet_status parse(const char *lines, size_t bytes)
-{
-    pp_append_mark mark = {0};
-    char text[1000];
-    parapet_status status;
-    assert_true(bytes + 20 < sizeof text);
-    memcpy(text, lines, bytes);
-    bytes +=
-        (size_t)snprintf(text + bytes, sizeof text - bytes, "crc32c: %08x\n", (unsigned)pp_crc32c(0, lines, bytes));
-    status = pp_append_mark_parse(&mark, text, bytes);
-    pp_append_mark_clear(&mark);
-    return status;
-}
-
-static void test_append_mark__is_what_an_append_writes_or_refused(void **state)
-{
-    static const char *const right[] = {
-        HEAD ARRAYS,
-        HEAD "array: time\n",
-        HEAD "elements: stored\narray: time\ndocument: " DIGEST "\n",
-    };
-    static const char *const wrong[] = {
-        "",
-        "array: time\n",
-        "along: time\nbefore: \nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        "along: time\nbefore: 3x\nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        "along: time\nbefore: -3\nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        "along: time\nbefore: 03\nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        "along: time\nbefore: 5\nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        "along: time\nbefore: 3\nafter: 5\nword: 0123\narray: time\n",
-        "along: time\nalong: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\narray: time\n",
-        HEAD,
-        HEAD "array: deep/t\n",
-        HEAD "array: time\narray: time\n",
-        HEAD "array: ../time\n",
-        HEAD "array: time\ngroup: ..\n",
-        HEAD "array: time\nsomething: else\n",
-        HEAD "array: time\ndocument: " DIGEST "\n",
-        HEAD "elements: stored\narray: time\n",
-        HEAD "elements: stored now\narray: time\n",
-        HEAD "elements: stored\narray: time\ndocument: 0123\n",
-        HEAD
-        "elements: stored\narray: time\ndocument: X123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
-    };
-    size_t i;
-    (void)state;
-    for (i = 0; i < sizeof right / sizeof right[0]; i++)
-        assert_ok(parse(right[i], strlen(right[i])));
-    for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (parse(wrong[i], strlen(wrong[i])) != PARAPET_ERR_FORMAT)
-            fail_msg("taken for a mark: %s", wrong[i]);
-    assert_int_equal(parse(HEAD ARRAYS "\0", sizeof HEAD ARRAYS), PARAPET_ERR_FORMAT);
-}
-
-static void test_append_mark__is_whole_and_has_its_sum(void **state)
-{
-    char cut[] = HEAD "array: time", other[] = HEAD "array: time\ncrc32c: 00000000\n";
-    pp_append_mark mark = {0};
-    (void)state;
-    assert_int_equal(pp_append_mark_parse(&mark, cut, sizeof cut - 1), PARAPET_ERR_FORMAT);
-    pp_append_mark_clear(&mark);
-    assert_int_equal(pp_append_mark_parse(&mark, other, sizeof other - 1), PARAPET_ERR_FORMAT);
-    pp_append_mark_clear(&mark);
-}
+#define HEAD "extend: time\nbefore: 3\nafter: 5\nid: 0123456789abcdef\n"
 
 /* What another append has left there meanwhile, or something that is none, stays. */
-static void test_append_mark__only_its_own_is_removed(void **state)
+static void test_append_record__only_its_own_is_removed(void **state)
 {
-    static const char *const texts[] = {HEAD "array: time\n", "along: time\nword: fedcba9876543210\n", "something"};
+    static const char *const texts[] = {HEAD "array: time\n", "extend: time\nid: fedcba9876543210\n", "something"};
+    pp_change change = {.id = "0123456789abcdef"};
     parapet_copy_request request;
     pp_append append = {.request = &request, .target_root = (char[]){TARGET}};
+    pp_announcement place;
     parapet_store *store;
     size_t i;
     (void)state;
     open_groups(&store);
     request = request_of(store);
-    (void)snprintf(append.mark.word, sizeof append.mark.word, "0123456789abcdef");
+    place = pp_append_place(&append);
     assert_ok(pp_append_hold_group(&append));
-    assert_ok(pp_append_mark_remove(&append));
+    assert_ok(pp_announcement_end(&place, &change));
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        stored_put_text(store, TARGET "/__parapet/append", texts[i]);
-        assert_ok(pp_append_mark_remove(&append));
-        assert_int_equal(stored_has(store, TARGET "/__parapet/append"), i > 0);
+        stored_put_text(store, TARGET "/__parapet/change", texts[i]);
+        assert_ok(pp_announcement_end(&place, &change));
+        assert_int_equal(stored_has(store, TARGET "/__parapet/change"), i > 0);
     }
     pp_node_locks_release(&append.group_hold, 1);
     stored_close(&store);
 }
 
-static void test_append_mark__has_an_end(void **state)
+/* A second one is refused, and the first stays. One of its own, whose answer was lost, is as good as new. */
+static void test_append_record__takes_no_others_place(void **state)
 {
-    enum { LONG = 1 << 20 };
-    static char name[LONG + 1];
-    char *names[1] = {name};
+    static const unsigned char digest[PP_SHA256_BYTES] = {1};
+    pp_change first = {0}, second = {0};
     parapet_copy_request request;
-    pp_append append = {.request = &request,
-                        .target_root = (char[]){TARGET},
-                        .mark = {.dimension = (char[]){"time"}, .after = 1, .names = names, .count = 1}};
+    pp_append append = {.request = &request, .target_root = (char[]){TARGET}};
+    pp_announcement place;
+    parapet_store *store;
+    char *text;
+    size_t bytes;
+    (void)state;
+    open_groups(&store);
+    request = request_of(store);
+    place = pp_append_place(&append);
+    assert_ok(pp_append_hold_group(&append));
+    assert_ok(pp_change_begin(&first, "time", 3, 5));
+    assert_ok(pp_change_add_array(&first, "time", digest));
+    assert_ok(pp_change_begin(&second, "time", 3, 6));
+    assert_ok(pp_change_add_array(&second, "time", digest));
+    assert_ok(pp_announcement_publish(&place, &first));
+    assert_fails(pp_announcement_publish(&place, &second), PARAPET_ERR_EXISTS, "another job has begun");
+    assert_ok(pp_announcement_publish(&place, &first));
+    assert_ok(pp_announcement_read(&place, &text, &bytes));
+    assert_true(pp_change_is(&first, text));
+    pp_free(text);
+    pp_change_clear(&first);
+    pp_change_clear(&second);
+    pp_node_locks_release(&append.group_hold, 1);
+    stored_close(&store);
+}
+
+static void test_append_record__has_an_end(void **state)
+{
+    static char name[PP_CHANGE_BYTES_MOST + 1];
+    char *names[1] = {name}, *documents[1] = {name};
+    pp_change change = {
+        .dimension = (char[]){"time"}, .after = 1, .arrays = names, .documents = documents, .count = 1};
+    parapet_copy_request request;
+    pp_append append = {.request = &request, .target_root = (char[]){TARGET}};
+    pp_announcement place;
     parapet_store *store;
     (void)state;
     open_groups(&store);
     request = request_of(store);
-    memset(name, 'n', LONG);
-    assert_fails(pp_append_mark_write(&append), PARAPET_ERR_UNSUPPORTED, "more than one append can make longer");
-    assert_false(stored_has(store, TARGET "/__parapet/append"));
+    place = pp_append_place(&append);
+    memset(name, 'n', PP_CHANGE_BYTES_MOST);
+    assert_fails(pp_announcement_publish(&place, &change), PARAPET_ERR_UNSUPPORTED, "more than can become longer");
+    assert_false(stored_has(store, TARGET "/__parapet/change"));
     stored_close(&store);
 }
 
@@ -667,10 +633,9 @@ int main(void)
         cmocka_unit_test(test_append__coordinates_of_every_type_ascend),
         cmocka_unit_test(test_append__coordinates_have_an_order_and_a_beginning),
         cmocka_unit_test(test_append__tells_what_would_be_done),
-        cmocka_unit_test(test_append_mark__is_what_an_append_writes_or_refused),
-        cmocka_unit_test(test_append_mark__is_whole_and_has_its_sum),
-        cmocka_unit_test(test_append_mark__only_its_own_is_removed),
-        cmocka_unit_test(test_append_mark__has_an_end),
+        cmocka_unit_test(test_append_record__only_its_own_is_removed),
+        cmocka_unit_test(test_append_record__takes_no_others_place),
+        cmocka_unit_test(test_append_record__has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

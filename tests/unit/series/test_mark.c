@@ -219,7 +219,7 @@ static void test_mark__no_series_begins_where_an_append_was_interrupted(void **s
     (void)state;
     stored_open(&store, NULL);
     stored_put_text(store, "a/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\"}");
-    stored_put_text(store, "a/__parapet/append", "");
+    stored_put_text(store, "a/__parapet/change", "");
     assert_fails(parapet_series_create(&series, store, "a/s", &spec), PARAPET_ERR_EXISTS, "was interrupted");
     assert_fails(parapet_series_create(&series, store, "a", &spec), PARAPET_ERR_EXISTS, "was interrupted");
     assert_false(stored_has(store, "a/s/zarr.json"));
