@@ -46,7 +46,7 @@ static const pp_own_row rows[PP_OWN_COUNT] = {
     [PP_OWN_SEAL] = {NAMES("seal"), "a seal", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_PAGES] = {NAMES("manifest/%"), "a seal", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_REPLACING] = {NAMES("replacing"), "an overwriting", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
-    [PP_OWN_INTENT] = {NAMES("intent"), "a series", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
+    [PP_OWN_CHANGES] = {NAMES("changes"), "a series", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_CLAIM] = {NAMES("claim"), "a checkpoint", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COMMITS] = {NAMES("commits/%"), "a checkpoint", PP_OWN_GC_NEVER, PP_OWN_END_FIRST, NULL},
 };

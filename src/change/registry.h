@@ -36,7 +36,7 @@ typedef enum pp_own {
     PP_OWN_SEAL,
     PP_OWN_PAGES,
     PP_OWN_REPLACING,
-    PP_OWN_INTENT,
+    PP_OWN_CHANGES,
     PP_OWN_CLAIM,
     PP_OWN_COMMITS,
     PP_OWN_COUNT

@@ -8,25 +8,25 @@
  *
  * Invariants:
  *
- *  1. The announcement is durable before the first shard (pp_series_intent_note), the shards before the
+ *  1. The announcement is durable before the first shard (pp_row_records_add), the shards before the
  *     documents.
- *  2. Replacing the document of the group is the commit, and makes all documents durable together with it. A
- *     reader of a single array may see its steps a moment before.
+ *  2. The documents of the arrays are durable before that of the group, whose replacement is the commit. So opening
+ *     never has to make an array longer (docs/design/change.md, invariant 7). A reader of a single array may see its
+ *     steps a moment before.
  *  3. Shards of a row that is open hold committed steps. If they are to be replaced, the group says "uncertain"
  *     first, so that a crash has the uncommitted part cut off (repair_array in series_open.c).
  *  4. After a commit that failed it is not known whether it is visible. So the next announcement says
  *     "uncertain" (is_in_doubt).
  *
- * After a power cut between the rename of the group's document and the end of its flush, opening publishes
- * documents of arrays that were lost: that breaks invariant 7 of docs/design/change.md, which is to replace
- * this protocol. Panda's timestep of a group of arrays (docs/design/papers.md, 3);
+ * Panda's timestep of a group of arrays (docs/design/papers.md, 3);
  * docs/guide/series-and-checkpoints.md, "What a crash can lose". */
 #include "series/commit.h"
 
 #include "array/part_calls.h"
+#include "array/store_queries.h"
 #include "array/stored_document.h"
 #include "series/group_document.h"
-#include "series/intent.h"
+#include "series/row_records.h"
 #include "series/series_handle.h"
 
 /* Rank 0 writes the coordinate as if it were alone: no other rank has anything to bring. */
@@ -44,16 +44,15 @@ static parapet_status commit(void *subject, const void *argument)
     bool was_uncertain = series->is_uncertain;
     int i;
     (void)argument;
-    /* Not durable yet: if a crash undoes it while the group's document stays, opening the series does it again. */
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = pp_array_write_document(series->arrays[i], PP_PUBLISH_REPLACE);
-    if (status != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_store_sync_dirs(pp_store_backend(series->store))) != PARAPET_OK)
         return status;
     series->is_uncertain = false;
     if ((status = pp_series_write_group(series, series->steps, NULL)) != PARAPET_OK)
         series->is_uncertain = was_uncertain;
     else
-        series->has_open_intent = false;
+        series->has_open_record = false;
     return status;
 }
 
@@ -79,7 +78,7 @@ static parapet_status announce(void *subject, const void *argument)
 {
     parapet_series *series = subject;
     const announcement *told = argument;
-    parapet_status status = pp_series_intent_note(series, told->steps);
+    parapet_status status = pp_row_records_add(series, told->steps);
     if (status != PARAPET_OK || !told->is_uncertain)
         return status;
     series->is_uncertain = true;

@@ -2,7 +2,7 @@
  * is of their documents, which have no checksum of their own; on rank 0.
  *
  * Attributes are left out: they mean nothing to the series, and other programs may change them. So is the number of
- * steps, for which there are intents. */
+ * steps, for which there are records. */
 #include "series/consolidated_copy.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "array/store_queries.h"
 #include "base/checked.h"
 #include "series/arena.h"
-#include "series/intent.h"
 #include "series/row.h"
+#include "series/row_records.h"
 #include "series/series_handle.h"
 #include "series/step.h"
 
@@ -127,8 +127,8 @@ static parapet_status remove_logs(void *subject, const void *argument)
     parapet_series *series = subject;
     parapet_status status = series->was_staged ? pp_series_remove_logs(series) : PARAPET_OK;
     (void)argument;
-    if (status == PARAPET_OK && series->intents != NULL && !series->has_open_intent)
-        status = pp_series_intent_forget(series);
+    if (status == PARAPET_OK && series->records != NULL && !series->has_open_record)
+        status = pp_row_records_forget(series);
     return status;
 }
 

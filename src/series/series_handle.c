@@ -28,7 +28,7 @@ parapet_status pp_series_free(parapet_series *series)
     if (series == NULL)
         return PARAPET_OK;
     pp_series_arena_clear(series);
-    pp_log_close(series->intents);
+    pp_log_close(series->records);
     if (series->arrays != NULL)
         status = parapet_arrays_close(series->arrays, series->count + 1);
     pp_node_locks_release(series->member_holds, series->member_count);

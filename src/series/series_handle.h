@@ -1,7 +1,8 @@
 /* series_handle.h - what is behind a series: arrays that grow together along their first dimension. Private to
  * series/.
  *
- *     <path>/<dimension>/__parapet/intent    what is about to change (intent.c); gone when the series is closed
+ *     <path>/<dimension>/__parapet/changes   what is about to change (row_records.h); gone when the series is
+ *                                            closed
  *     <path>/zarr.json                the group: {"_parapet": {"series": {...}}} and consolidated metadata
  *     <path>/<name>/, <path>/time/    the arrays and the coordinate, which nobody but the series changes
  *     <path>/__parapet/open/<rank>    steps of the row that is open, where memory is too small for them, each piece
@@ -36,9 +37,9 @@ struct parapet_series {
     pp_series_consolidated_copy
         *shown; /* rank 0: what those say about each array and the coordinate; NULL: there are none */
     unsigned char group_digest[PP_SHA256_BYTES]; /* rank 0: of the document that contained them */
-    pp_log *intents;                             /* rank 0: NULL: not open now */
-    uint64_t intent_bytes;                       /* of its whole records */
-    bool has_open_intent;                        /* rank 0: the last of them has not been carried out */
+    pp_log *records;                             /* rank 0: NULL: not open now */
+    uint64_t record_bytes;                       /* of its whole records */
+    bool has_open_record;                        /* rank 0: the last of them has not been carried out */
     bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
     bool is_in_doubt;  /* a commit failed, perhaps after it became visible */
     bool was_staged;   /* some row was staged */

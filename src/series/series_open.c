@@ -8,7 +8,7 @@
 #include "array/store_queries.h"
 #include "series/consolidated_copy.h"
 #include "series/group_document.h"
-#include "series/intent.h"
+#include "series/row_records.h"
 #include "series/series_handle.h"
 #include "series/uncommitted.h"
 
@@ -155,7 +155,7 @@ static parapet_status repair(void *subject, const void *argument)
             status = pp_fail_within(status, "cannot continue array \"%s\"", pp_array_path(series->arrays[i]));
     series->is_uncertain = false;
     if (status == PARAPET_OK && (status = pp_series_write_group(series, series->steps_committed, NULL)) == PARAPET_OK)
-        status = pp_series_intent_forget(series);
+        status = pp_row_records_forget(series);
     return status;
 }
 

@@ -131,7 +131,7 @@ def describe(name, data):
     mark = "~" if depends else "="
     if name.endswith("/__parapet/copy/job"):
         data = reduce_job(data)
-    if name.endswith("/__parapet/intent"):
+    if name.endswith("/__parapet/changes"):
         return  # what a series was about to do when its job was abandoned: younger than recorded.txt
     if name.endswith("/__parapet/copy/finished"):
         data = reduce_finished(data)

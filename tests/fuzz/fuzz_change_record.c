@@ -6,6 +6,7 @@
 #include "bed.h"
 #include "change/change_record.h"
 #include "codec/crc32c.h"
+#include "zarr/document.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 

@@ -371,11 +371,6 @@ static void mend_done(char *data, size_t bytes)
     mend_records(data, bytes, 16, 12);
 }
 
-static void mend_intents(char *data, size_t bytes)
-{
-    mend_records(data, bytes, 24 + 2 * 32 + 4, 24 + 2 * 32);
-}
-
 /* ---- The kinds ---- */
 
 #define STATE "t/__parapet/copy/"
@@ -387,7 +382,7 @@ static const kind kinds[] = {
     {"lock", "a/__parapet/lock", "", make_plain, NULL, NULL, use_array},
     {"commit", "restart/__parapet/commits/00000002", "", make_checkpoints, NULL, mend_commit, use_checkpoints},
     {"series_mark", "run/zarr.json", "", make_series, append_series, NULL, use_series},
-    {"series_intents", "run/time/__parapet/intent", "", make_series, append_series, mend_intents, use_series},
+    {"row_records", "run/time/__parapet/changes", "", make_series, append_series, mend_text, use_series},
     {"job", STATE "job", "", make_source, copy_once, mend_text, use_copy},
     {"done", STATE "pass-0/done-0", "", make_source, copy_once, mend_done, use_copy},
     {"pass", STATE "finished-0", "", make_source, copy_twice, NULL, use_passes},

@@ -242,10 +242,9 @@ def make_state_seeds():
     metadata = b'{"kind": "inline", "must_understand": false, "metadata": {"u": {"shape": [3, 4]}}}'
     save("series_mark", "document", b'{"zarr_format": 3, "node_type": "group", "attributes": {"_parapet": ' + mark +
          b'}, "consolidated_metadata": ' + metadata + b"}")
-    record = b"PPINTENT" + struct.pack("<QQ", 3, 4) + bytes(96)
-    save("series_intents", "plain", b"\3" + with_crc32c(record))
-    save("series_intents", "signed", b"\3s" + bytes([3, 4, 1, 0, 4, 5, 0, 9]))
-    save("series_intents", "none", b"\3")
+    save("row_records", "signed", b"\3s" + bytes([3, 4, 1, 0, 4, 5, 0, 9]))
+    save("row_records", "log", b"\3" + whole)
+    save("row_records", "none", b"\3")
     save("open_steps", "signed", b"s" + bytes([15, 1, 0, 0, 0]) + bytes(range(48)))
     save("open_steps", "plain", b"-" + bytes([7, 0, 8, 0, 0]) + bytes(range(32)))
     lines = "".join(f"{name}: 1\n" for name in INPUTS).encode()

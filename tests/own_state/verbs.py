@@ -78,8 +78,8 @@ def change_mark(data, chance):
     return data[:found.start()] + mutate_text(found[0], chance) + data[found.end():]
 
 
-MUTATORS = [(r"/copy/job$", change_job), (r"/commits/", change_commit), (r"/lot-\d+$", change_journal),
-            (r"/(done-\d+|intent|seal)$|/manifest/\d+$", change_sealed), (r"zarr\.json$", change_mark),
+MUTATORS = [(r"/(copy/job|changes?)$", change_job), (r"/commits/", change_commit), (r"/lot-\d+$", change_journal),
+            (r"/(done-\d+|seal)$|/manifest/\d+$", change_sealed), (r"zarr\.json$", change_mark),
             (r"/(finished-\d+|claim)$|/open/", mutate_bytes)]
 
 

@@ -548,7 +548,7 @@ static void test_series__an_array_without_elements_has_steps(void **state)
 }
 
 /* What was noted of rows that are committed does not grow without end. */
-static void test_series__the_log_of_intents_begins_anew(void **state)
+static void test_series__the_log_of_records_begins_anew(void **state)
 {
     enum { MANY = 64, STEPS = 80 };
     static char texts[MANY][16];
@@ -575,13 +575,13 @@ static void test_series__the_log_of_intents_begins_anew(void **state)
     assert_ok(parapet_series_create(&series, store, "s", &spec));
     for (i = 0; i < STEPS; i++) {
         assert_ok(parapet_series_append(series, i, steps));
-        pp_free(stored_get(store, "s/time/__parapet/intent", &bytes));
+        pp_free(stored_get(store, "s/time/__parapet/changes", &bytes));
         most = bytes > most ? bytes : most;
     }
     assert_true(bytes < most);
     assert_true(most < 80 << 10);
     assert_ok(parapet_series_close(&series));
-    assert_false(stored_has(store, "s/time/__parapet/intent"));
+    assert_false(stored_has(store, "s/time/__parapet/changes"));
     assert_ok(parapet_series_open(&series, store, "s"));
     assert_int_equal(info_of(series).steps, STEPS);
     assert_ok(parapet_series_close(&series));
@@ -985,7 +985,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__the_limit_named_for_a_row_without_end_does_not_wrap),
         cmocka_unit_test(test_series__a_row_of_uneven_steps_is_refused_with_a_limit_that_suffices),
         cmocka_unit_test(test_series__an_array_without_elements_has_steps),
-        cmocka_unit_test(test_series__the_log_of_intents_begins_anew),
+        cmocka_unit_test(test_series__the_log_of_records_begins_anew),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
         cmocka_unit_test(test_series__goes_on_from_what_was_sealed),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),

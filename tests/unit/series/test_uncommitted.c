@@ -2,8 +2,7 @@
 #include "support.h"
 
 #include "array/array.h"
-#include "base/bytes.h"
-#include "codec/crc32c.h"
+#include "change/change_record.h"
 #include "stored.h"
 #include "stores/wrapper.h"
 
@@ -174,62 +173,66 @@ static void test_uncommitted__keys_with_dots_are_left_alone(void **state)
     stored_close(&store);
 }
 
-/* A list of intents that no series can have written is not believed. */
-static void test_uncommitted__intents_without_end_are_damage(void **state)
+/* A log that no series can have written is not believed. */
+static void test_uncommitted__records_without_end_are_damage(void **state)
 {
-    static char zeros[1 << 22];
+    static char zeros[PP_CHANGE_BYTES_MOST + 1];
     parapet_series *series;
     parapet_store *store;
     (void)state;
     stored_open(&store, NULL);
     create_series(store);
-    stored_put(store, "s/time/__parapet/intent", zeros, 1);
+    stored_put(store, "s/time/__parapet/changes", zeros, 1);
     assert_goes_on_at(store, STEPS);
-    stored_put(store, "s/time/__parapet/intent", zeros, 1 << 10);
+    stored_put(store, "s/time/__parapet/changes", zeros, 1 << 10);
     assert_goes_on_at(store, STEPS);
-    stored_put(store, "s/time/__parapet/intent", zeros, sizeof zeros);
+    stored_put(store, "s/time/__parapet/changes", zeros, sizeof zeros);
     assert_fails(parapet_series_open(&series, store, "s"), PARAPET_ERR_CORRUPT, "more than a series writes");
     stored_close(&store);
 }
 
-/* ---- What a log of intents explains ---- */
+/* ---- What a log of records explains ---- */
 
-/* What an intent says: where the series was, where it goes, and what is wrong with it. */
-typedef struct intent {
+/* What a record says: where the series was, where it goes, and what is wrong with it. */
+typedef struct noted_row {
     int64_t before, after;
     bool has_other_documents, is_damaged;
-} intent;
+} noted_row;
 
 /* As if written down before both arrays got the documents that they have. */
-static void put_intent(parapet_store *store, const intent *of)
+static void put_record(parapet_store *store, const noted_row *of)
 {
-    static const char *const paths[2] = {"s/u", "s/time"};
-    unsigned char record[24 + 2 * PP_SHA256_BYTES + 4] = "PPINTENT";
+    static const char *const paths[2] = {"s/u", "s/time"}, *const names[2] = {"u", "time"};
+    pp_change change = {0};
+    pp_text text = {0};
     parapet_array *array;
     int i;
-    pp_store_u64le(record + 8, (uint64_t)of->before);
-    pp_store_u64le(record + 16, (uint64_t)of->after);
+    assert_ok(pp_change_begin(&change, "time", of->before, of->after));
     for (i = 0; i < 2; i++) {
+        unsigned char digest[PP_SHA256_BYTES];
         assert_ok(parapet_array_open(&array, store, paths[i]));
-        memcpy(record + 24 + i * PP_SHA256_BYTES, pp_array_document_digest(array), PP_SHA256_BYTES);
+        memcpy(digest, pp_array_document_digest(array), sizeof digest);
+        digest[0] ^= of->has_other_documents;
+        assert_ok(pp_change_add_array(&change, names[i], digest));
         assert_ok(parapet_array_close(&array));
     }
-    record[24] ^= of->has_other_documents;
-    pp_store_u32le(record + sizeof record - 4, pp_crc32c(0, record, sizeof record - 4));
-    record[sizeof record - 1] ^= of->is_damaged;
-    stored_put(store, "s/time/__parapet/intent", record, sizeof record);
+    assert_ok(pp_change_print(&change, &text));
+    text.data[text.bytes - 2] = (char)(text.data[text.bytes - 2] ^ of->is_damaged);
+    stored_put(store, "s/time/__parapet/changes", text.data, text.bytes);
+    pp_text_free(&text);
+    pp_change_clear(&change);
 }
 
-static void test_uncommitted__only_what_an_intent_tells_of_is_put_right(void **state)
+static void test_uncommitted__only_what_a_record_tells_of_is_put_right(void **state)
 {
     static const struct {
         int64_t steps; /* of the arrays; the group says STEPS */
-        intent noted;
+        noted_row noted;
         bool is_explained;
     } cases[] = {
         {5, {2, 5, false, false}, true},  {5, {2, 5, true, false}, false},  {5, {2, 5, false, true}, false},
-        {5, {2, 4, false, false}, false}, {5, {3, 5, false, false}, false}, {5, {5, 3, false, false}, false},
-        {1, {1, 2, false, false}, true},  {1, {1, 2, true, false}, true},   {1, {1, 2, false, true}, false},
+        {5, {2, 4, false, false}, false}, {5, {3, 5, false, false}, false}, {5, {1, 2, false, false}, false},
+        {1, {1, 2, false, false}, false}, {1, {1, 2, true, false}, false},  {1, {1, 2, false, true}, false},
         {1, {1, 3, false, false}, false}, {1, {0, 2, false, false}, false},
     };
     parapet_series *series;
@@ -241,7 +244,7 @@ static void test_uncommitted__only_what_an_intent_tells_of_is_put_right(void **s
         create_series(store);
         resize(store, "s/u", cases[i].steps);
         resize(store, "s/time", cases[i].steps);
-        put_intent(store, &cases[i].noted);
+        put_record(store, &cases[i].noted);
         if (cases[i].is_explained) {
             assert_ok(parapet_series_open(&series, store, "s"));
             assert_ok(parapet_series_close(&series));
@@ -256,7 +259,7 @@ static void test_uncommitted__only_what_an_intent_tells_of_is_put_right(void **s
 
 static void test_uncommitted__a_row_that_was_being_written_without_a_note_is_refused(void **state)
 {
-    static const intent noted = {.before = STEPS, .after = 2 * STEPS};
+    static const noted_row noted = {.before = STEPS, .after = 2 * STEPS};
     parapet_series *series;
     parapet_store *store;
     (void)state;
@@ -266,7 +269,7 @@ static void test_uncommitted__a_row_that_was_being_written_without_a_note_is_ref
                     "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"_parapet\":{\"series\":"
                     "{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":2,\"uncertain\":true}}}}");
     assert_refused(store, "has left no note of it");
-    put_intent(store, &noted);
+    put_record(store, &noted);
     assert_ok(parapet_series_open(&series, store, "s"));
     assert_ok(parapet_series_close(&series));
     assert_goes_on_at(store, STEPS);
@@ -298,7 +301,7 @@ static void test_uncommitted__steps_that_the_group_shows_are_compared(void **sta
         {"-2", "shows -1 to 2"},
         {"\"2\"", "shows -1 to 2"},
     };
-    static const intent noted = {.before = STEPS, .after = 5}, elsewhere = {.before = STEPS, .after = 4};
+    static const noted_row noted = {.before = STEPS, .after = 5}, elsewhere = {.before = STEPS, .after = 4};
     parapet_series *series;
     parapet_store *store;
     size_t i;
@@ -313,9 +316,9 @@ static void test_uncommitted__steps_that_the_group_shows_are_compared(void **sta
     stored_open(&store, NULL);
     create_series(store);
     show(store, "5");
-    put_intent(store, &elsewhere);
+    put_record(store, &elsewhere);
     assert_refused(store, "shows 2 to 5");
-    put_intent(store, &noted);
+    put_record(store, &noted);
     assert_ok(parapet_series_open(&series, store, "s"));
     assert_ok(parapet_series_close(&series));
     assert_goes_on_at(store, STEPS);
@@ -359,7 +362,7 @@ static void test_uncommitted__a_document_that_differs_from_its_copy_is_refused(v
 
 /* ---- Another job, meanwhile ---- */
 
-/* A store in which another job writes the document of the group just before the intents are read. */
+/* A store in which another job writes the document of the group just before the records are read. */
 typedef struct busy {
     pp_wrapper wrapper;
     bool is_busy;
@@ -372,7 +375,7 @@ static parapet_status begin(pp_wrapper *wrapper, pp_operation *operation)
     size_t bytes;
     char *text;
     if (!self->is_busy || strcmp(operation->name, "open") != 0 ||
-        strcmp(operation->key, "s/time/__parapet/intent") != 0)
+        strcmp(operation->key, "s/time/__parapet/changes") != 0)
         return PARAPET_OK;
     assert_ok(pp_store_read_all(wrapper->inner, request.key, 1 << 20, &text, &bytes));
     text[bytes - 1] = ' ';
@@ -423,8 +426,8 @@ int main(void)
         cmocka_unit_test(test_uncommitted__shards_that_nobody_has_noted_are_refused),
         cmocka_unit_test(test_uncommitted__shards_below_directories_are_found),
         cmocka_unit_test(test_uncommitted__keys_with_dots_are_left_alone),
-        cmocka_unit_test(test_uncommitted__intents_without_end_are_damage),
-        cmocka_unit_test(test_uncommitted__only_what_an_intent_tells_of_is_put_right),
+        cmocka_unit_test(test_uncommitted__records_without_end_are_damage),
+        cmocka_unit_test(test_uncommitted__only_what_a_record_tells_of_is_put_right),
         cmocka_unit_test(test_uncommitted__a_row_that_was_being_written_without_a_note_is_refused),
         cmocka_unit_test(test_uncommitted__steps_that_the_group_shows_are_compared),
         cmocka_unit_test(test_uncommitted__a_document_that_differs_from_its_copy_is_refused),
