@@ -15,8 +15,8 @@
  * docs/guide/jobs.md says which changes may run alongside each other. */
 #include "array/change.h"
 
-#include "array/array_handle.h"
 #include "array/announcement.h"
+#include "array/array_handle.h"
 #include "array/refresh.h"
 #include "array/state.h"
 

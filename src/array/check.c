@@ -1,9 +1,9 @@
 #include <string.h>
 
+#include "array/announcement.h"
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/lock_text.h"
-#include "array/announcement.h"
 #include "array/node_path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"

@@ -1,9 +1,9 @@
 #include <string.h>
 
+#include "array/announcement.h"
 #include "array/consolidate.h"
 #include "array/group.h"
 #include "array/group_handle.h"
-#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/state.h"

@@ -1,13 +1,14 @@
 #include <string.h>
 
 #include "array/ancestors.h"
+#include "array/announcement.h"
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/create.h"
 #include "array/document.h"
-#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_path.h"
+#include "array/own_object.h"
 #include "array/remove_node.h"
 #include "array/stored_document.h"
 #include "array/walk.h"
@@ -33,35 +34,10 @@ static parapet_status check_no_node(parapet_array *array, const char *name)
 
 /* ---- What is left where an array was ---- */
 
-/* What an overwriting was about: the document of what is to go, or nothing. */
-static parapet_status write_mark(parapet_array *array, const char *data, size_t bytes)
-{
-    pp_store *backend = array->store->backend;
-    char *key = NULL, *staging = NULL;
-    parapet_status status;
-    if ((status = pp_own_key(array->path, PP_OWN_REPLACING, &key)) == PARAPET_OK &&
-        (status = pp_own_key(array->path, PP_OWN_TEMPORARIES, &staging)) == PARAPET_OK &&
-        (status = pp_store_write_all(
-             backend,
-             &(pp_write_request){.key = key, .staging = staging, .budget = &array->store->budget, .is_small = true},
-             data, bytes, PP_PUBLISH_REPLACE)) == PARAPET_OK)
-        status = pp_store_sync_dirs(backend);
-    pp_free(staging);
-    pp_free(key);
-    return status;
-}
-
-/* *text stays NULL when there is no such object. */
 static parapet_status read_own(parapet_array *array, pp_own own, char **text, size_t *bytes)
 {
-    char *key = NULL;
-    parapet_status status = pp_own_key(array->path, own, &key);
-    *text = NULL;
-    *bytes = 0;
-    if (status == PARAPET_OK)
-        status = pp_store_read_all(array->store->backend, key, PP_JSON_MAX_BYTES, text, bytes);
-    pp_free(key);
-    return pp_accept_absence(status);
+    const pp_own_object object = {.store = array->store, .node = array->path, .own = own};
+    return pp_own_object_read(&object, PP_JSON_MAX_BYTES, text, bytes);
 }
 
 /* The document that a copy has kept; *text NULL: none. */
@@ -71,49 +47,64 @@ static parapet_status read_copied(parapet_array *array, char **text, size_t *byt
     return status == PARAPET_OK && *text == NULL ? read_own(array, PP_OWN_COPY_MAKES, text, bytes) : status;
 }
 
-/* Of an array that the copy was replacing, the document is known; a mark that is there knows more. */
-static parapet_status mark_remains(parapet_array *array)
+static parapet_status read_old(parapet_array *array, char **text, size_t *bytes)
 {
+    parapet_status status = read_own(array, PP_OWN_OLD_DOCUMENT, text, bytes);
+    return status == PARAPET_OK && *text == NULL ? read_copied(array, text, bytes) : status;
+}
+
+/* Of an array that the copy was replacing, the document is known; an old one that is there knows more. */
+static parapet_status keep_document(parapet_array *array)
+{
+    const pp_own_object old = {
+        .store = array->store, .node = array->path, .own = PP_OWN_OLD_DOCUMENT, .is_of_array = true};
     char *text = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
-    if (status == PARAPET_OK && text == NULL && (status = read_copied(array, &text, &bytes)) == PARAPET_OK)
-        status = write_mark(array, text != NULL ? text : "", bytes);
+    bool is_there;
+    parapet_status status = pp_node_has_own(array->store, array->path, PP_OWN_OLD_DOCUMENT, &is_there);
+    if (status == PARAPET_OK && !is_there && (status = read_copied(array, &text, &bytes)) == PARAPET_OK)
+        status = pp_own_object_write(&old, text != NULL ? text : "", bytes, PP_PUBLISH_EXCLUSIVE);
     pp_free(text);
     return status;
 }
 
 /* A copy that can be resumed believes that what it has made is there: it must be forgotten before any of that goes.
- * What it leaves is marked before that, so that it is still known to be ours. */
+ * What it leaves gets a document before that, so that it is still known to be ours. */
 static parapet_status give_up_copy(parapet_array *array)
 {
     bool has_copy;
     parapet_status status = pp_node_has_own(array->store, array->path, PP_OWN_COPY_JOB, &has_copy);
-    if (status != PARAPET_OK || !has_copy || (status = mark_remains(array)) != PARAPET_OK)
+    if (status != PARAPET_OK || !has_copy || (status = keep_document(array)) != PARAPET_OK)
         return status;
     return pp_node_drop_copy(array->store, array->path);
 }
 
+/* What cannot be understood names no shards. */
+static bool is_unreadable(parapet_status status)
+{
+    return status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_UNSUPPORTED || status == PARAPET_ERR_CORRUPT;
+}
+
 /* The old shards go by the old document: the new one may name shards in another way. */
-static parapet_status remove_marked(parapet_array *array)
+parapet_status pp_array_remove_old_shards(parapet_array *array)
 {
     char *text = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
+    parapet_status status = read_old(array, &text, &bytes);
     if (status == PARAPET_OK && bytes > 0)
         status = pp_remove_shards_of_text(array->store, array->path, text, bytes);
     pp_free(text);
-    return status;
+    return is_unreadable(status) ? PARAPET_OK : status;
 }
 
 /* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
- * durably so, before it is written. A crash inside an overwrite leaves such objects. The mark goes last. */
+ * durably so, before it is written. A crash inside an overwrite leaves such objects. The old document goes last. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document)
 {
     pp_store *backend = array->store->backend;
     parapet_status status;
     if ((status = check_no_node(array, "c")) != PARAPET_OK || (status = give_up_copy(array)) != PARAPET_OK ||
-        (status = remove_marked(array)) != PARAPET_OK ||
+        (status = pp_array_remove_old_shards(array)) != PARAPET_OK ||
         (status = pp_remove_shards(array->store, array->path, document)) != PARAPET_OK ||
         (status = pp_store_sync_dirs(backend)) != PARAPET_OK ||
         (status = pp_node_remove_own(array->store, array->path)) != PARAPET_OK)
@@ -128,15 +119,12 @@ static parapet_status note_any(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-parapet_status pp_array_is_marked(parapet_array *array, bool *marked)
+parapet_status pp_array_has_remains(parapet_array *array, bool *has_some)
 {
-    char *text = NULL, *prefix = NULL;
-    size_t bytes;
-    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
-    *marked = text != NULL;
-    pp_free(text);
+    char *prefix = NULL;
+    parapet_status status = pp_node_has_own(array->store, array->path, PP_OWN_OLD_DOCUMENT, has_some);
     if (status == PARAPET_OK && (status = pp_own_key(array->path, PP_OWN_COPY, &prefix)) == PARAPET_OK)
-        status = pp_store_list(array->store->backend, prefix, note_any, marked);
+        status = pp_store_list(array->store->backend, prefix, note_any, has_some);
     pp_free(prefix);
     return pp_accept_absence(status);
 }
@@ -163,77 +151,63 @@ static parapet_status refuse_shard(void *context, const char *key, uint64_t byte
 static parapet_status make_room_in_directory(parapet_array *array, const pp_array_document *document)
 {
     shard_search search = {.array = array, .document = document};
-    bool marked = false;
-    parapet_status status = pp_array_is_marked(array, &marked);
-    if (status == PARAPET_OK && !marked)
+    bool is_ours = false;
+    parapet_status status = pp_array_has_remains(array, &is_ours);
+    if (status == PARAPET_OK && !is_ours)
         status = pp_walk_objects(array->store, array->path, refuse_shard, &search);
     return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
 }
 
-parapet_status pp_array_remove_document(parapet_array *array)
+/* That one rename decides: from then on there is no array, and what it was is known beside what is left of it. A
+ * crash between a link and its unlink leaves both names, of which the visible one counts. */
+static parapet_status move_document(parapet_array *array)
 {
     pp_store *backend = array->store->backend;
-    char *key = NULL;
+    char *key = NULL, *old = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
+        (status = pp_own_key(array->path, PP_OWN_OLD_DOCUMENT, &old)) == PARAPET_OK &&
+        (status = pp_store_move(backend, key, old)) == PARAPET_ERR_EXISTS &&
+        (status = pp_store_remove(backend, old)) == PARAPET_OK)
+        status = pp_store_move(backend, key, old);
+    pp_free(key);
+    pp_free(old);
+    status = pp_accept_absence(status);
+    return status == PARAPET_OK ? pp_store_sync_dirs(backend) : status;
+}
+
+parapet_status pp_array_take_away(parapet_array *array)
+{
     pp_edit edit;
     parapet_status status;
     if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
     if ((status = pp_ancestors_drop_consolidated(array->store, array->path)) == PARAPET_OK &&
-        (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
-        (status = pp_edit_prove(&edit)) == PARAPET_OK &&
-        ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
-        status = pp_store_sync_dirs(backend);
-    pp_free(key);
+        (status = pp_edit_prove(&edit)) == PARAPET_OK)
+        status = move_document(array);
     pp_edit_end(&edit);
     return status;
 }
 
-/* From now on there is no array, and what it was is written down beside what is left of it. */
-static parapet_status replace_document_by_mark(parapet_array *array, pp_json *document)
+parapet_status pp_array_remove(parapet_array *array, const pp_array_document *document)
 {
-    pp_text text = {0};
-    parapet_status status;
-    if (document != NULL)
-        pp_json_print(document, false, &text);
-    if ((status = text.status) == PARAPET_OK &&
-        (status = write_mark(array, text.bytes > 0 ? text.data : "", text.bytes)) == PARAPET_OK)
-        status = pp_array_remove_document(array);
-    pp_text_free(&text);
-    return status;
-}
-
-static parapet_status remove_existing(parapet_array *array, const pp_node *node, const pp_array_document *document)
-{
-    parapet_status status;
-    if ((status = check_no_node(array, "c")) != PARAPET_OK ||
-        (status = replace_document_by_mark(array, node->json)) != PARAPET_OK)
-        return status;
-    return pp_array_remove_remains(array, document);
-}
-
-parapet_status pp_array_remove(parapet_array *array, pp_json *json, const pp_array_document *document)
-{
-    parapet_status status = replace_document_by_mark(array, json);
+    parapet_status status = pp_array_take_away(array);
     return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
 }
 
-parapet_status pp_array_marked_document(parapet_array *array, pp_array_document *document, bool *is_known)
+parapet_status pp_array_old_document(parapet_array *array, pp_array_document *document, bool *is_known)
 {
     char *text = NULL;
     pp_json *json = NULL;
     size_t bytes = 0;
-    parapet_status status = read_own(array, PP_OWN_REPLACING, &text, &bytes);
+    parapet_status status = read_old(array, &text, &bytes);
     *is_known = false;
-    if (status == PARAPET_OK && text == NULL)
-        status = read_copied(array, &text, &bytes);
     if (status == PARAPET_OK && bytes > 0 && (status = pp_json_parse(&json, text, bytes)) == PARAPET_OK &&
         (status = pp_array_document_parse(document, json)) == PARAPET_OK)
         *is_known = true;
     pp_json_free(json);
     pp_free(text);
-    return status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_UNSUPPORTED || status == PARAPET_ERR_CORRUPT
-               ? PARAPET_OK
-               : status;
+    return is_unreadable(status) ? PARAPET_OK : status;
 }
 
 static parapet_status refuse(const parapet_array *array, const pp_node *node, bool overwrites)
@@ -267,8 +241,9 @@ parapet_status pp_array_make_room(parapet_array *array, const pp_array_document 
         status = pp_node_remove_own(array->store, array->path);
     else if (status == PARAPET_OK && node.is_implicit)
         status = make_room_in_directory(array, document);
-    else if (status == PARAPET_OK && (status = refuse(array, &node, overwrites)) == PARAPET_OK)
-        status = remove_existing(array, &node, document);
+    else if (status == PARAPET_OK && (status = refuse(array, &node, overwrites)) == PARAPET_OK &&
+             (status = check_no_node(array, "c")) == PARAPET_OK)
+        status = pp_array_remove(array, document);
     pp_node_clear(&node);
     return status;
 }

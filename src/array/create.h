@@ -42,21 +42,24 @@ parapet_status pp_array_make_room(parapet_array *array, const pp_array_document 
 /* Refuses anything that is not an array of ours, or that may not be overwritten. It is fine if there is nothing. */
 parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites);
 
-/* Removes the document: from then on there is no array, only objects without meaning. It may already be gone. */
-parapet_status pp_array_remove_document(parapet_array *array);
+/* Takes the array away: its document becomes the old one, beside what is left of it, and from then on there is no
+ * array, only objects without meaning. It may already be gone. */
+parapet_status pp_array_take_away(parapet_array *array);
 
-/* Removes shards, and what the library keeps beside them, below an array that has no document. A copy that could be
- * resumed is forgotten first. */
+/* Removes the shards that the old document names. */
+parapet_status pp_array_remove_old_shards(parapet_array *array);
+
+/* Removes shards, of the old document and of this one, and what the library keeps beside them, below an array that
+ * has no document. A copy that could be resumed is forgotten first. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document);
 
-/* Removes an array that is stored: its document first, and what it was stays written down until the rest is gone.
- * What cannot be read of it is NULL. */
-parapet_status pp_array_remove(parapet_array *array, pp_json *json, const pp_array_document *document);
+/* Both, for an array that is stored; NULL: its document cannot be read. */
+parapet_status pp_array_remove(parapet_array *array, const pp_array_document *document);
 
 /* Whether an overwriting, a removal or a copy has left what lies below a path without a document. */
-parapet_status pp_array_is_marked(parapet_array *array, bool *marked);
+parapet_status pp_array_has_remains(parapet_array *array, bool *has_some);
 
 /* The document of what was there, where it is known. Clear it even after a failure. */
-parapet_status pp_array_marked_document(parapet_array *array, pp_array_document *document, bool *is_known);
+parapet_status pp_array_old_document(parapet_array *array, pp_array_document *document, bool *is_known);
 
 #endif

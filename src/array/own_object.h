@@ -9,7 +9,7 @@ typedef struct pp_own_object {
     parapet_store *store;
     const char *node;
     pp_own own;
-    const char *id; /* of a name that has one; or NULL */
+    bool is_of_array; /* whose temporary objects lie below __parapet */
 } pp_own_object;
 
 /* Durable when it returns. */
@@ -18,8 +18,8 @@ parapet_status pp_own_object_write(const pp_own_object *object, const char *text
 /* *text is NULL if there is no such object; free it with pp_free. There is a NUL behind its bytes. */
 parapet_status pp_own_object_read(const pp_own_object *object, size_t bytes_most, char **text, size_t *bytes);
 
-/* Durably, and with the directory that it was in, if that is empty then: readers list it and wonder. It is fine if
- * there is none. */
+/* Durably; of a group, with the directory that it was in, if that is empty then: readers list it and wonder. It is
+ * fine if there is none. */
 parapet_status pp_own_object_remove(const pp_own_object *object);
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/announcement.h"
 #include "array/array_handle.h"
 #include "array/create.h"
 #include "array/lock_text.h"
-#include "array/announcement.h"
 #include "array/membership.h"
 #include "array/node_path.h"
 #include "array/remove_node.h"
@@ -86,11 +86,11 @@ static parapet_status look_without_document(parapet_store *store, const char *pa
 {
     parapet_array array = {.store = store, .path = (char *)(uintptr_t)path};
     bool is_marked = false;
-    parapet_status status = pp_array_is_marked(&array, &is_marked);
+    parapet_status status = pp_array_has_remains(&array, &is_marked);
     if (status != PARAPET_OK || !is_marked)
         return status;
     view->kind = PP_REMOVE_TREE_REMAINS;
-    return pp_array_marked_document(&array, &view->document, &view->has_document);
+    return pp_array_old_document(&array, &view->document, &view->has_document);
 }
 
 static parapet_status note_own(void *context, const pp_listed *listed)
@@ -168,7 +168,7 @@ parapet_status pp_remove_tree_is_gone(parapet_store *store, const char *path, bo
     *is_gone = status == PARAPET_ERR_NOT_FOUND;
     if (!*is_gone) /* what cannot be read is there */
         return is_unreadable(status) ? PARAPET_OK : status;
-    status = pp_array_is_marked(&array, &is_marked);
+    status = pp_array_has_remains(&array, &is_marked);
     *is_gone = !is_marked;
     return status;
 }
@@ -184,7 +184,7 @@ parapet_status pp_remove_tree_remove_array(parapet_store *store, const char *pat
 {
     parapet_array array = {.store = store, .path = (char *)(uintptr_t)path};
     const pp_array_document *document = view->has_document ? &view->document : NULL;
-    return view->kind == PP_REMOVE_TREE_ARRAY ? pp_array_remove(&array, view->node.json, document)
+    return view->kind == PP_REMOVE_TREE_ARRAY ? pp_array_remove(&array, document)
                                               : pp_array_remove_remains(&array, document);
 }
 

@@ -31,7 +31,7 @@ static const pp_own_row rows[PP_OWN_COUNT] = {
     [PP_OWN_COPY_JOB] = {NAMES("copy/job"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_FIRST, NULL},
     [PP_OWN_COPY_MAKES] = {NAMES("copy/makes"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_REPLACES] = {NAMES("copy/replaces"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
-    [PP_OWN_COPY_SWITCH] = {NAMES("copy/switch"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
+    [PP_OWN_COPY_COMPLETE] = {NAMES("copy/complete"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_NEW] = {NAMES("copy/new/*"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_PROBE] = {NAMES("copy/probe/*"), "a copy", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COPY_PASS] = {NAMES("copy/pass-%/done-%", "copy/pass-%/lot-%", "copy/pass-%/shard-%"), "a copy",
@@ -45,7 +45,7 @@ static const pp_own_row rows[PP_OWN_COUNT] = {
                             "an interrupted change took consolidated metadata away; it is made again"},
     [PP_OWN_SEAL] = {NAMES("seal"), "a seal", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_PAGES] = {NAMES("manifest/%"), "a seal", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
-    [PP_OWN_REPLACING] = {NAMES("replacing"), "an overwriting", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
+    [PP_OWN_OLD_DOCUMENT] = {NAMES("old.json"), "an overwriting or a removal", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_CHANGES] = {NAMES("changes"), "a series", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_CLAIM] = {NAMES("claim"), "a checkpoint", PP_OWN_GC_NEVER, PP_OWN_END_ANY, NULL},
     [PP_OWN_COMMITS] = {NAMES("commits/%"), "a checkpoint", PP_OWN_GC_NEVER, PP_OWN_END_FIRST, NULL},
@@ -163,15 +163,6 @@ parapet_status pp_own_key_numbered(const char *node, pp_own own, int64_t number,
     pp_text text = {0};
     add_folder(&text, node);
     pp_text_add(&text, "/%.*s%lld", (int)strcspn(pattern, "%"), pattern, (long long)number);
-    return pp_text_finish(&text, key);
-}
-
-parapet_status pp_own_key_with_id(const char *node, pp_own own, const char *id, char **key)
-{
-    const char *pattern = rows[own].patterns[0];
-    pp_text text = {0};
-    add_folder(&text, node);
-    pp_text_add(&text, "/%.*s%s", (int)strcspn(pattern, "#"), pattern, id);
     return pp_text_finish(&text, key);
 }
 

@@ -24,7 +24,7 @@ typedef enum pp_own {
     PP_OWN_COPY_JOB,
     PP_OWN_COPY_MAKES,
     PP_OWN_COPY_REPLACES,
-    PP_OWN_COPY_SWITCH,
+    PP_OWN_COPY_COMPLETE,
     PP_OWN_COPY_NEW,
     PP_OWN_COPY_PROBE,
     PP_OWN_COPY_PASS,
@@ -35,7 +35,7 @@ typedef enum pp_own {
     PP_OWN_CONSOLIDATE,
     PP_OWN_SEAL,
     PP_OWN_PAGES,
-    PP_OWN_REPLACING,
+    PP_OWN_OLD_DOCUMENT,
     PP_OWN_CHANGES,
     PP_OWN_CLAIM,
     PP_OWN_COMMITS,
@@ -81,9 +81,6 @@ parapet_status pp_own_key(const char *node, pp_own own, char **key);
 
 /* "a/b/__parapet/manifest/7" */
 parapet_status pp_own_key_numbered(const char *node, pp_own own, int64_t number, char **key);
-
-/* "a/b/__parapet/reconsolidate.9f2c54d1a07be863" */
-parapet_status pp_own_key_with_id(const char *node, pp_own own, const char *id, char **key);
 
 /* "a/b/__parapet/commits/00000007": what is called so in a folder. */
 parapet_status pp_own_key_named(const char *node, pp_own own, const char *name, char **key);

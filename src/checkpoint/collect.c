@@ -15,8 +15,8 @@
  * not keep the rest from being removed: the first failure is told at the end. */
 #include <string.h>
 
-#include "array/children.h"
 #include "array/announcement.h"
+#include "array/children.h"
 #include "array/node.h"
 #include "array/node_lock.h"
 #include "array/node_path.h"

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
+#include "array/announcement.h"
 #include "array/array.h"
 #include "array/group.h"
-#include "array/announcement.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/choice.h"

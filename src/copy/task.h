@@ -12,10 +12,10 @@
 
 /* How far the replacement of an array has come. */
 typedef enum pp_copy_phase {
-    PP_COPY_MAKING,        /* the old array is still in place */
-    PP_COPY_COMPLETE,      /* the whole new array is durable beside it */
-    PP_COPY_DOCUMENT_GONE, /* there is no array */
-    PP_COPY_SHARDS_GONE    /* and nothing of the old one is left: shards of the new one get their keys */
+    PP_COPY_MAKING,   /* the old array is still in place */
+    PP_COPY_COMPLETE, /* the whole new array is durable beside it */
+    PP_COPY_DECIDED,  /* there is no array */
+    PP_COPY_CLEARED   /* and nothing of the old one is left: shards of the new one get their keys */
 } pp_copy_phase;
 
 /* One array of a copy, on this rank. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "array/ancestors.h"
+#include "array/announcement.h"
 #include "array/children.h"
 #include "array/group.h"
-#include "array/announcement.h"
 #include "array/node.h"
 #include "array/node_lock.h"
 #include "array/node_path.h"

@@ -466,8 +466,6 @@ static void refuse_words(const copy_subject *of, const char *part, copy_manner f
 static void test_resume__with_words_that_nobody_has_written_is_refused(void **context)
 {
     (void)context;
-    refuse_words(&copy_subjects[ARRAY], "__parapet/copy/switch", (copy_manner){.overwrites = true},
-                 (copy_manner){.resumes = true});
     refuse_words(&copy_subjects[PASSES], "__parapet/copy/finished", (copy_manner){0}, (copy_manner){.resumes = true});
 }
 
