@@ -5,6 +5,12 @@ foreach(flavour serial mpich openmpi mpiabi)
   set(PARAPET_OBJECTS_${flavour} "" CACHE INTERNAL "")
 endforeach()
 
+# The headers that declare something: the parts of parapet.h, in the order in which to read them, and parapet_plan.h.
+set(PARAPET_HEADERS "")
+foreach(part status types store arrays plan)
+  list(APPEND PARAPET_HEADERS ${PROJECT_SOURCE_DIR}/include/parapet_${part}.h)
+endforeach()
+
 # Compiler flags of everything in this tree.
 function(parapet_flags)
   set(warnings -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wundef -Wpointer-arith -Wcast-qual
@@ -147,9 +153,8 @@ function(parapet_install_function_pages)
     return()
   endif()
   set(script ${PROJECT_SOURCE_DIR}/scripts/function_pages)
-  set(headers ${PROJECT_SOURCE_DIR}/include/parapet.h ${PROJECT_SOURCE_DIR}/include/parapet_plan.h)
-  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script} ${headers})
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${PROJECT_BINARY_DIR}/man3 ${headers}
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script} ${PARAPET_HEADERS})
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${PROJECT_BINARY_DIR}/man3 ${PARAPET_HEADERS}
                   COMMAND_ERROR_IS_FATAL ANY)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 endfunction()

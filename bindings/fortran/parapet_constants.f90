@@ -1,4 +1,4 @@
-! Made by bindings/fortran/generate from include/parapet.h; do not edit.
+! Made by bindings/fortran/generate from the parts of include/parapet.h; do not edit.
 ! The choices of parapet.h, with the same names.
 module parapet_constants
   implicit none
@@ -23,6 +23,16 @@ module parapet_constants
   integer, parameter :: PARAPET_ERR_BUSY = 15
   integer, parameter :: PARAPET_ERR_STALE = 16
 
+  ! parapet_mode
+  integer, parameter :: PARAPET_READ = 0
+  integer, parameter :: PARAPET_UPDATE = 1
+  integer, parameter :: PARAPET_CREATE = 2
+
+  ! parapet_node_kind
+  integer, parameter :: PARAPET_NODE_GROUP = 1
+  integer, parameter :: PARAPET_NODE_ARRAY = 2
+  integer, parameter :: PARAPET_NODE_INVALID = 3
+
   ! parapet_type
   integer, parameter :: PARAPET_TYPE_OF_ARRAY = 0
   integer, parameter :: PARAPET_BOOL = 1
@@ -46,11 +56,6 @@ module parapet_constants
   integer, parameter :: PARAPET_UTF32 = 19
   integer, parameter :: PARAPET_STRUCT = 20
   integer, parameter :: PARAPET_VARIABLE = 21
-
-  ! parapet_mode
-  integer, parameter :: PARAPET_READ = 0
-  integer, parameter :: PARAPET_UPDATE = 1
-  integer, parameter :: PARAPET_CREATE = 2
 
   ! parapet_io_thread
   integer, parameter :: PARAPET_IO_THREAD_CHOOSE = 0
@@ -89,11 +94,6 @@ module parapet_constants
   integer, parameter :: PARAPET_HOLES_CHOOSE = 0
   integer, parameter :: PARAPET_HOLES_READ = 1
   integer, parameter :: PARAPET_HOLES_SKIP = 2
-
-  ! parapet_node_kind
-  integer, parameter :: PARAPET_NODE_GROUP = 1
-  integer, parameter :: PARAPET_NODE_ARRAY = 2
-  integer, parameter :: PARAPET_NODE_INVALID = 3
 
   ! parapet_buffering
   integer, parameter :: PARAPET_BUFFERING_COPY = 0

@@ -162,7 +162,7 @@ def check(root, page, sources=None):
 
 def check_statuses(root):
     words = (root / STATUS_PAGE).read_text()
-    for status in STATUS.findall((root / "include/parapet.h").read_text()):
+    for status in STATUS.findall((root / "include/parapet_status.h").read_text()):
         if status not in words:
             yield 1, f"{status} is not on the page"
 

@@ -140,7 +140,7 @@ class ListsTest(PageTest):
 class SentencesTest(PageTest):
     def setUp(self):
         super().setUp()
-        self.write("include/parapet.h", "    PARAPET_ERR_IO = 4,\n")
+        self.write("include/parapet_status.h", "    PARAPET_ERR_IO = 4,\n")
         self.write("src/a.c", 'fail("the file %s has %zu bytes, "\n     "but \\"%" PRId64 "\\" are wanted", a, b, c);\n'
                               'fail("cannot write array \\"%s\\"", path); fail("rank %d on %s: %s");\n')
         self.write("tool/b.c", 'print("parapet: %s: an unfinished copy; go on with:\\n");\n')

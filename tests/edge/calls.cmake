@@ -3,12 +3,11 @@ set(gate_presets mpich)
 set(nightly_presets openmpi)
 
 if(NOT PARAPET_FLAVOUR STREQUAL "serial")
-  set(edge_headers ${PROJECT_SOURCE_DIR}/include/parapet.h ${PROJECT_SOURCE_DIR}/include/parapet_plan.h)
   set(edge_rows ${CMAKE_CURRENT_BINARY_DIR}/calls_rows.c)
   add_custom_command(
     OUTPUT ${edge_rows}
-    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_make.py ${edge_rows} ${edge_headers}
-    DEPENDS calls_make.py ${edge_headers} VERBATIM)
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/calls_make.py ${edge_rows} ${PARAPET_HEADERS}
+    DEPENDS calls_make.py ${PARAPET_HEADERS} VERBATIM)
   add_executable(edge_calls_table calls_table.c ${edge_rows})
   target_include_directories(edge_calls_table PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(edge_calls_table PRIVATE parapet MPI::MPI_C pthread)

@@ -19,9 +19,8 @@ BY_ANOTHER = {"arrays_close": "array_close", "array_read_texts_local": "array_re
 root = pathlib.Path(sys.argv[1])
 table = set(re.findall(r"ROW\((\w+)\)", (root / "tests/parallel/test_beside.c").read_text()))
 functions = set()
-for header in ("parapet.h", "parapet_plan.h"):
-    text = (root / "include" / header).read_text()
-    functions |= set(re.findall(r"^PARAPET_API [^;(]*?\bparapet_(\w+)\(", text, re.MULTILINE))
+for header in sorted((root / "include").glob("*.h")):
+    functions |= set(re.findall(r"^PARAPET_API [^;(]*?\bparapet_(\w+)\(", header.read_text(), re.MULTILINE))
 missing = {BY_ANOTHER.get(name, name) for name in functions - WITHOUT} - table
 gone = (table - {"name"}) - functions
 for name in sorted(missing):

@@ -9,7 +9,7 @@ import sys
 root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
 OTHER = {"parapet_checkpoint": "parapet_restore", "parapet_restore": "parapet_checkpoint"}
 FUNCTION = r"^PARAPET_API parapet_status (parapet_\w+)\((parapet_checkpoint|parapet_restore) (\*+)\w+([^)]*)\)"
-functions = re.findall(FUNCTION, (root / "include" / "parapet.h").read_text(), flags=re.MULTILINE)
+functions = re.findall(FUNCTION, (root / "include" / "parapet_arrays.h").read_text(), flags=re.MULTILINE)
 
 
 def call(handle, name, stars, others):

@@ -7,7 +7,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-headers = "".join((root / "include" / name).read_text() for name in ("parapet.h", "parapet_plan.h"))
+headers = "".join(path.read_text() for path in sorted((root / "include").glob("*.h")))
 code = re.sub(r"/\*.*?\*/", "", headers, flags=re.DOTALL)
 structs = dict(re.findall(r"typedef struct (parapet_\w+) \{(.*?)\n\} \1;", code, flags=re.DOTALL))
 tests = root / "tests" / "structure"

@@ -57,6 +57,7 @@ VIOLATIONS = [
     ("tool/main.c", '#include "zarr/json.h"\n', "tool/ may include only public"),
     ("tool/cmd_ls.c", "#include <base/status.h>\n", "tool/ may include only public"),
     ("examples/a.c", '#include "../src/base/status.h"\n', "examples/ may include only public"),
+    ("examples/b.c", "#include <parapet_arrays.h>\n", "examples/b.c:1: an example includes parapet.h, as users do"),
     ("src/copy/codec_a.c", "bool f(int id) { return id > PP_CODEC_CRC32C; }\n", "codecs are not told apart by their ids"),
     ("src/copy/codec_b.c", "bool f(int id) { return PP_CODEC_ZSTD == id; }\n", "codecs are not told apart by their ids"),
     ("src/codec/codec_c.c", "    case PP_CODEC_GZIP:\n", "codecs are not told apart by their ids"),
