@@ -89,7 +89,7 @@ parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, 
 static parapet_status load_array(parapet_array *array)
 {
     parapet_status status = pp_array_load(array);
-    if (status == PARAPET_OK && array->store->options.require_sealed && !array->is_sealed)
+    if (status == PARAPET_OK && array->store->options->require_sealed && !array->is_sealed)
         status = pp_fail(PARAPET_ERR_MISSING, "it is not sealed, but the option require_sealed is set");
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot open array \"%s\"", array->path);
 }
@@ -258,15 +258,15 @@ parapet_status pp_array_set_extent(parapet_array *array, int64_t extent)
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context)
 {
     parapet_store *store = array->store;
-    bool may_start = store->options.io_thread != PARAPET_IO_THREAD_NONE && pp_comm_allows_threads();
+    bool may_start = store->options->io_thread != PARAPET_IO_THREAD_NONE && pp_comm_allows_threads();
     parapet_status status = pp_array_local_context(array, context);
     if (status != PARAPET_OK)
         return status;
     context->budget = &store->budget;
-    context->threads = may_start ? (int)store->options.threads : 1;
+    context->threads = may_start ? (int)store->options->threads : 1;
     context->pool = may_start ? store->pool : NULL;
-    context->progress = store->options.progress;
-    context->progress_context = store->options.progress_context;
+    context->progress = store->options->progress;
+    context->progress_context = store->options->progress_context;
     return PARAPET_OK;
 }
 
@@ -285,7 +285,7 @@ parapet_status pp_array_local_context(parapet_array *array, pp_transfer_context 
         .counters = &store->counters,
         .cost = &store->cost,
         .threads = 1,
-        .elides_fill = store->options.elide_fill,
+        .elides_fill = store->options->elide_fill,
         .seal = array->is_sealed ? pp_seal_lookup_visit : NULL,
         .seal_context = array,
     };

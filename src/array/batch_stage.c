@@ -92,7 +92,7 @@ static parapet_status publish_batch(const pp_batch *all, pp_staged *staged)
  * in this agreement, so that nothing is published. */
 static parapet_status check_presence(const parapet_store *store)
 {
-    return store->options.deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
+    return store->options->deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
 }
 
 /* [collective] If all shards of all ranks stay in memory, there is nothing to publish. */

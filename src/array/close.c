@@ -57,7 +57,7 @@ static void leave_homes(parapet_array *array)
 {
     int64_t shards = 1;
     int d;
-    if (array->store->options.ownership != PARAPET_OWNERSHIP_LASTING || !array->has_lattice)
+    if (array->store->options->ownership != PARAPET_OWNERSHIP_LASTING || !array->has_lattice)
         return;
     for (d = 0; d < array->document.ndim; d++)
         if (!pp_multiply_fits(shards, array->first_cells[d], &shards))

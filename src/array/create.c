@@ -267,7 +267,7 @@ parapet_status pp_array_draft_document(const parapet_store *store, const parapet
                                        pp_array_document *document)
 {
     pp_layout layout = {0};
-    parapet_status status = pp_document_from_spec(document, spec, store->options.expected_servers);
+    parapet_status status = pp_document_from_spec(document, spec, store->options->expected_servers);
     if (status == PARAPET_OK)
         status = pp_layout_init(&layout, document, false);
     pp_layout_clear(&layout);

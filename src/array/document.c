@@ -148,7 +148,7 @@ static void print_codecs(const pp_array_document *document, pp_text *text)
 parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document)
 {
     pp_text text = {0};
-    parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums);
+    parapet_status status = pp_layout_init(&derived->layout, document, store->options->ignore_checksums);
     if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
         status = PARAPET_ERR_FORMAT;
     if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)

@@ -124,7 +124,7 @@ static parapet_status choose_lattice(plan_job *job)
 static parapet_status init_facts(plan_job *job)
 {
     const parapet_array *array = job->array;
-    const parapet_store_options *options = &job->store->options;
+    const parapet_store_options *options = job->store->options;
     const pp_layout *layout = &array->layout;
     pp_forecast_facts *facts = &job->facts;
     facts->is_read = job->request->is_read;
@@ -202,7 +202,7 @@ static int window_of(const plan_job *job, const pp_memory_plan *memory)
 static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
 {
     const pp_layout *layout = &job->array->layout;
-    const parapet_store_options *options = &job->store->options;
+    const parapet_store_options *options = job->store->options;
     pp_forecast_facts *facts = &job->facts;
     pp_memory_case memory = {
         .threads = (int)options->threads,

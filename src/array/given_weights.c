@@ -63,12 +63,12 @@ parapet_status pp_given_weights_begin(parapet_store *store)
 {
     given self = {.store = store};
     pp_rank0_task task = {.subject = &self,
-                          .argument = store->options.weights,
+                          .argument = store->options->weights,
                           .work = read_speeds,
                           .print = print_speeds,
                           .adopt = adopt_speeds};
     parapet_status status;
-    if (store->epochs == NULL || store->options.weights == NULL || store->server_count == 1)
+    if (store->epochs == NULL || store->options->weights == NULL || store->server_count == 1)
         return PARAPET_OK;
     if ((status = pp_rank0_do(store->comm, "reading the weights file", &task)) == PARAPET_OK)
         status = pp_comm_agree(store->comm, "weighing servers", pp_epochs_give(store, &self.speeds));

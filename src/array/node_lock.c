@@ -42,8 +42,8 @@
 
 static double patience_of(const parapet_store *store, double ordinary)
 {
-    double patience = store->options.wait_seconds > 0 ? (double)store->options.wait_seconds : ordinary;
-    double deadline = (double)store->options.deadline_seconds;
+    double patience = store->options->wait_seconds > 0 ? (double)store->options->wait_seconds : ordinary;
+    double deadline = (double)store->options->deadline_seconds;
     return deadline > 0 && deadline < patience ? deadline : patience;
 }
 

@@ -5,8 +5,9 @@
 
 #include "store/store.h"
 
+struct parapet_store_options;
 /* [collective] */
 parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
-                                  const parapet_store_options *options);
+                                  const struct parapet_store_options *options);
 
 #endif

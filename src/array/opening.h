@@ -5,12 +5,14 @@
 #include "comm/comm.h"
 #include "store/store.h"
 
+struct parapet_store_options;
+
 /* What to open: a url, or a backend that the caller keeps. */
 typedef struct pp_opening {
     const char *url;
     pp_store *backend;
     parapet_mode mode;
-    const parapet_store_options *options; /* as given; may be NULL */
+    const struct parapet_store_options *options; /* as given; may be NULL */
 } pp_opening;
 
 /* deadline_seconds as given or from the environment; 0 if that cannot be determined: opening then fails for that

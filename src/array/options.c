@@ -156,16 +156,16 @@ parapet_status pp_options_ranks_per_node(int *ranks)
 
 static void print_option(const parapet_store *store, const pp_option *option, pp_text *out)
 {
-    int64_t value = pp_option_get(option, &store->options);
+    int64_t value = pp_option_get(option, store->options);
     const pp_choice_word *word = option->choice != NULL ? pp_choice_word_of(option->choice, (int)value) : NULL;
-    const char *source = pp_option_get(option, &store->given) != 0 ? "given"
-                         : value != option->fallback               ? "environment"
-                                                                   : "default";
+    const char *source = pp_option_get(option, store->given) != 0 ? "given"
+                         : value != option->fallback              ? "environment"
+                                                                  : "default";
     pp_text_add(out, "%s = ", option->name);
     if (word != NULL)
         pp_text_add(out, "%s", word->word);
     else if (option->is_text)
-        pp_text_add(out, "%s", value != 0 ? pp_option_get_text(option, &store->options) : "none");
+        pp_text_add(out, "%s", value != 0 ? pp_option_get_text(option, store->options) : "none");
     else
         pp_text_add(out, "%lld", (long long)value);
     pp_text_add(out, " (%s): ", source);

@@ -37,6 +37,7 @@
 #include "array/batch_stage.h"
 #include "array/epochs.h"
 #include "array/part_calls.h"
+#include "plan/ownership.h"
 #include "transfer/memory_plan.h"
 
 static parapet_status flush_all(void *store)
@@ -82,10 +83,10 @@ size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64
 {
     const parapet_store *store = array->store;
     int ranks = pp_comm_size(store->comm);
-    bool takes = ranks > 1 && store->options.ownership == PARAPET_OWNERSHIP_DYNAMIC;
+    bool takes = ranks > 1 && store->options->ownership == PARAPET_OWNERSHIP_DYNAMIC;
     size_t fragment = pp_memory_fragment_bytes(store->least_memory_bytes);
     return (takes ? pp_memory_stealing_bytes(array->document.ndim, ranks - 1, fragment) : 0) +
-           pp_memory_least_bytes(&array->layout, (int)store->options.threads, ranks, fragment) +
+           pp_memory_least_bytes(&array->layout, (int)store->options->threads, ranks, fragment) +
            pp_memory_list_bytes(
                array->document.ndim, (int64_t)part_count, (int64_t)part_count,
                pp_memory_others(ranks, store->server_count, shards, pp_epochs_turns(store, PP_WRITING)));

@@ -136,7 +136,7 @@ parapet_status pp_seal_open(parapet_array *array)
     parapet_status status = load_head(array);
     if (status == PARAPET_OK)
         status = check_head(array, sealed);
-    if (array->store->options.ignore_seal && (status == PARAPET_OK || is_of_the_seal(status))) {
+    if (array->store->options->ignore_seal && (status == PARAPET_OK || is_of_the_seal(status))) {
         ignore_mark(array);
         return PARAPET_OK;
     }

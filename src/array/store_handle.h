@@ -4,6 +4,7 @@
 
 #include "array/dirty_arrays.h"
 #include "base/pool.h"
+#include "base/status.h"
 #include "plan/homes.h"
 #include "plan/speeds.h"
 #include "store/meter.h"
@@ -23,9 +24,9 @@ struct parapet_store {
     pp_store *backend;
     bool is_backend_borrowed;
     parapet_mode mode;
-    parapet_store_options options; /* every field resolved */
-    parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
-    char *weights;                 /* the text of that option, which both refer to; NULL: none */
+    struct parapet_store_options *options; /* every field resolved; who reads one includes parapet_store.h */
+    struct parapet_store_options *given;   /* as the caller gave them: shows where a value comes from */
+    char *weights;                         /* the text of that option, which both refer to; NULL: none */
     pp_budget budget;
     _Atomic(size_t) cached_page_bytes; /* of all arrays: see array_handle.h */
     pp_alone alone;

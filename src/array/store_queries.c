@@ -14,6 +14,7 @@
 #include "comm/launcher.h"
 #include "comm/topology.h"
 #include "foreign/foreign.h"
+#include "plan/ownership.h"
 #include "transfer/memory_plan.h"
 #include "transfer/session_cache.h"
 #include "transfer/sync_dirs.h"
@@ -50,6 +51,9 @@ static bool is_directory(const parapet_store *store, const opening *how)
     return how->backend == NULL && !is_in_memory(how) && !store->is_foreign;
 }
 
+_Static_assert((int)PP_DIRECT_IO_ALWAYS == (int)PARAPET_DIRECT_IO_ALWAYS, "one is cast to the other");
+_Static_assert((int)PP_DIRECT_IO_NEVER == (int)PARAPET_DIRECT_IO_NEVER, "one is cast to the other");
+
 static parapet_status open_foreign(parapet_store *store, const char *url)
 {
     if (store->mode != PARAPET_READ)
@@ -58,7 +62,7 @@ static parapet_status open_foreign(parapet_store *store, const char *url)
                        "directory",
                        url);
     store->is_foreign = true;
-    return pp_foreign_build(&store->backend, url, store->options.direct_io);
+    return pp_foreign_build(&store->backend, url, (pp_direct_io)store->options->direct_io);
 }
 
 static parapet_status open_backend(parapet_store *store, const opening *how)
@@ -67,8 +71,8 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
     pp_posix_options posix = {
         .create = store->mode == PARAPET_CREATE && pp_comm_rank(store->comm) == 0,
         .read_only = store->mode == PARAPET_READ,
-        .not_durable = store->options.durability == PARAPET_DURABILITY_LEAVE,
-        .direct_io = store->options.direct_io,
+        .not_durable = store->options->durability == PARAPET_DURABILITY_LEAVE,
+        .direct_io = (pp_direct_io)store->options->direct_io,
     };
     if (how->backend != NULL) {
         store->backend = how->backend;
@@ -113,10 +117,10 @@ static parapet_status prepare_root(parapet_store *store)
 static bool trusts_locks(parapet_store *store, const opening *how)
 {
     pp_lock_trust trust = {.is_trusted = true, .source = "of this process"};
-    if (is_directory(store, how) && store->options.locks == PARAPET_LOCKS_CHOOSE)
+    if (is_directory(store, how) && store->options->locks == PARAPET_LOCKS_CHOOSE)
         pp_store_posix_trust(store->backend, &trust);
     else if (is_directory(store, how))
-        trust = (pp_lock_trust){.is_trusted = store->options.locks == PARAPET_LOCKS_TRUSTED, .source = "as told"};
+        trust = (pp_lock_trust){.is_trusted = store->options->locks == PARAPET_LOCKS_TRUSTED, .source = "as told"};
     (void)snprintf(store->lock_source, sizeof store->lock_source, "%s", trust.source);
     return trust.is_trusted;
 }
@@ -157,17 +161,17 @@ static parapet_status choose_locks(parapet_store *store, const opening *how, par
     if (own > 0)
         (void)snprintf(store->lock_source, sizeof store->lock_source, "by the mount on the node of another rank");
     store->uses_records = true;
-    pp_store_posix_use_records(store->backend, store->options.takeover);
+    pp_store_posix_use_records(store->backend, store->options->takeover);
     return PARAPET_OK;
 }
 
 /* Other ranks wait for rank 0 as long as their deadline allows. */
 static pp_helper_limits helper_limits(const parapet_store *store)
 {
-    int64_t deadline = store->options.deadline_seconds;
+    int64_t deadline = store->options->deadline_seconds;
     return (pp_helper_limits){
-        .is_forbidden = store->options.no_helper != 0,
-        .most_bytes = (size_t)store->options.memory_bytes / TABLE_PART,
+        .is_forbidden = store->options->no_helper != 0,
+        .most_bytes = (size_t)store->options->memory_bytes / TABLE_PART,
         .seconds = deadline > 0 && deadline / 2 < HELPER_SECONDS ? (int)(deadline + 1) / 2 : HELPER_SECONDS,
     };
 }
@@ -232,17 +236,17 @@ static atomic_uint_least64_t serials;
 static parapet_status keep_texts(parapet_store *store)
 {
     parapet_status status = PARAPET_OK;
-    if (store->options.weights != NULL)
-        status = pp_text_duplicate(&store->weights, store->options.weights);
-    store->options.weights = store->weights;
-    store->given.weights = store->given.weights != NULL ? store->weights : NULL;
+    if (store->options->weights != NULL)
+        status = pp_text_duplicate(&store->weights, store->options->weights);
+    store->options->weights = store->weights;
+    store->given->weights = store->given->weights != NULL ? store->weights : NULL;
     return status;
 }
 
 /* The only place that calls the program's function. */
 static int report_progress(void *context, int64_t done_bytes, int64_t total_bytes)
 {
-    const parapet_store_options *given = &((const parapet_store *)context)->given;
+    const parapet_store_options *given = ((const parapet_store *)context)->given;
     int answer;
     pp_callback_begin();
     answer = given->progress(given->progress_context, done_bytes, total_bytes);
@@ -252,16 +256,22 @@ static int report_progress(void *context, int64_t done_bytes, int64_t total_byte
 
 static parapet_status build_handle(parapet_store **made, const opening *how)
 {
-    parapet_status status = pp_allocate(made, sizeof **made);
-    if (status != PARAPET_OK)
+    parapet_store_options *options = NULL;
+    parapet_status status = pp_allocate(&options, 2 * sizeof *options);
+    if (status != PARAPET_OK || (status = pp_allocate(made, sizeof **made)) != PARAPET_OK) {
+        pp_free(options);
         return status;
+    }
+    (*made)->options = options;
+    (*made)->given = options + 1;
     (*made)->serial = atomic_fetch_add(&serials, 1);
     (*made)->mode = how->mode;
-    (*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
-    (*made)->options = how->options;
-    (*made)->options.progress_context = *made;
+    *(*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
+    *(*made)->options = how->options;
+    (*made)->options->progress_context = *made;
     pp_store_resume_progress(*made);
-    (*made)->cost.holes = how->options.holes;
+    (*made)->cost.reads_holes = how->options.holes == PARAPET_HOLES_READ;
+    (*made)->cost.skips_holes = how->options.holes == PARAPET_HOLES_SKIP;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
     pp_alone_init(&(*made)->alone, (size_t)how->options.local_bytes);
@@ -278,6 +288,7 @@ static void free_handle(parapet_store *store)
     pp_dirty_arrays_clear(&store->dirty_arrays);
     pp_pool_free(store->pool);
     pp_free(store->weights);
+    pp_free(store->options);
     pp_free(store);
 }
 
@@ -308,7 +319,7 @@ static void describe_opening(pp_call *call, const opening *how)
 /* What waits to be written has its memory for itself: no call is refused because of it. */
 static parapet_status build_dirty(parapet_store *store)
 {
-    size_t bytes = (size_t)store->options.cache_bytes;
+    size_t bytes = (size_t)store->options->cache_bytes;
     parapet_status status = pp_budget_reserve(&store->budget, bytes, "the cache");
     if (status != PARAPET_OK)
         return status;
@@ -322,7 +333,7 @@ static parapet_status build_dirty(parapet_store *store)
 /* What ownership needs from one call to the next. */
 static parapet_status build_ownership(parapet_store *store)
 {
-    const parapet_store_options *options = &store->options;
+    const parapet_store_options *options = store->options;
     parapet_status status = PARAPET_OK;
     if (options->ownership != PARAPET_OWNERSHIP_LASTING)
         return pp_epochs_build(store);
@@ -339,7 +350,7 @@ static parapet_status open_together(parapet_store *store, const opening *how)
 {
     parapet_status status;
     store->least_memory_bytes = pp_store_call_bytes(store);
-    if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
+    if ((status = pp_comm_choose_servers(store->comm, (int)store->options->servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
         (status = pp_comm_agree_min(store->comm, "opening the store", build_ownership(store),
                                     &store->least_memory_bytes)) != PARAPET_OK ||
@@ -541,12 +552,12 @@ pp_store *pp_store_backend(const parapet_store *store)
 
 const parapet_store_options *pp_store_options(const parapet_store *store)
 {
-    return &store->options;
+    return store->options;
 }
 
 int64_t pp_store_call_bytes(const parapet_store *store)
 {
-    return store->options.memory_bytes - (store->options.write_back ? store->options.cache_bytes : 0);
+    return store->options->memory_bytes - (store->options->write_back ? store->options->cache_bytes : 0);
 }
 
 int64_t pp_store_least_memory_bytes(const parapet_store *store)
@@ -571,17 +582,17 @@ void pp_store_suspend_deadline(const parapet_store *store)
 
 void pp_store_resume_deadline(const parapet_store *store)
 {
-    pp_comm_set_deadline(store->comm, (double)store->options.deadline_seconds);
+    pp_comm_set_deadline(store->comm, (double)store->options->deadline_seconds);
 }
 
 void pp_store_suspend_progress(parapet_store *store)
 {
-    store->options.progress = NULL;
+    store->options->progress = NULL;
 }
 
 void pp_store_resume_progress(parapet_store *store)
 {
-    store->options.progress = store->given.progress != NULL ? report_progress : NULL;
+    store->options->progress = store->given->progress != NULL ? report_progress : NULL;
 }
 
 int pp_store_handle_count(const parapet_store *store)
@@ -613,10 +624,10 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction)
         .servers = store->servers,
         .server_count = store->server_count,
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
-        .ownership = pp_owner_strategy_of(store->options.ownership),
-        .takes = store->options.ownership == PARAPET_OWNERSHIP_DYNAMIC,
-        .has_deadline = store->options.deadline_seconds > 0,
-        .uses_direct = store->options.transport != PARAPET_TRANSPORT_MESSAGES &&
-                       (direction == PP_WRITING || store->options.deadline_seconds == 0),
+        .ownership = pp_owner_strategy_of(store->options->ownership),
+        .takes = store->options->ownership == PARAPET_OWNERSHIP_DYNAMIC,
+        .has_deadline = store->options->deadline_seconds > 0,
+        .uses_direct = store->options->transport != PARAPET_TRANSPORT_MESSAGES &&
+                       (direction == PP_WRITING || store->options->deadline_seconds == 0),
     };
 }

@@ -17,8 +17,10 @@ uint64_t pp_store_serial(const parapet_store *store);
 /* Where its objects are. */
 pp_store *pp_store_backend(const parapet_store *store);
 
+struct parapet_store_options; /* see parapet_store.h */
+
 /* Every field is resolved. */
-const parapet_store_options *pp_store_options(const parapet_store *store);
+const struct parapet_store_options *pp_store_options(const parapet_store *store);
 
 /* What calls have of memory_bytes: all but what waits to be written. */
 int64_t pp_store_call_bytes(const parapet_store *store);

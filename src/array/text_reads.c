@@ -209,7 +209,7 @@ parapet_status pp_array_read_texts(parapet_array *array, const pp_text_wish *wis
             "data_type %s is read only as \"string\" with the codec vlen-utf8, unsharded, and other codecs that "
             "this version knows",
             array->document.type.name);
-    pp_budget_init(&search.budget, (size_t)array->store->options.local_bytes);
+    pp_budget_init(&search.budget, (size_t)array->store->options->local_bytes);
     search.stored.budget = &search.budget;
     pp_text_init_within(&search.text, &search.budget, "texts");
     if ((status = begin(&search, wish)) == PARAPET_OK && (status = search_chunks(&search)) == PARAPET_OK)

@@ -171,7 +171,7 @@ static parapet_status open_directory(file_writing *work)
 {
     pp_posix_options options = {.not_durable =
                                     pp_store_options(work->request->source)->durability == PARAPET_DURABILITY_LEAVE,
-                                .direct_io = PARAPET_DIRECT_IO_NEVER};
+                                .direct_io = PP_DIRECT_IO_NEVER};
     const char *slash = strrchr(work->path, '/');
     char *directory = NULL;
     parapet_status status = name_directory(work->path, &directory);

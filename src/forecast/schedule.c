@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "forecast/schedule_owners.h"
-#include "plan/owner.h"
+#include "plan/ownership.h"
 
 /* Results that are looked up again and again; one that is pushed out is counted anew. */
 #define REMEMBERED ((size_t)1 << 16)

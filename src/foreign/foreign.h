@@ -13,7 +13,7 @@
 bool pp_foreign_is(const char *url);
 
 /* Opens it. */
-parapet_status pp_foreign_build(pp_store **store, const char *url, parapet_direct_io direct_io);
+parapet_status pp_foreign_build(pp_store **store, const char *url, pp_direct_io direct_io);
 
 /* The version of the file when it was opened: all ranks must have read the same header. */
 uint64_t pp_foreign_version(const pp_store *store);

@@ -82,7 +82,7 @@ bool pp_foreign_is(const char *url)
     return is_file;
 }
 
-static parapet_status build_file_store(pp_store **store, const foreign_url *parts, parapet_direct_io direct_io)
+static parapet_status build_file_store(pp_store **store, const foreign_url *parts, pp_direct_io direct_io)
 {
     const pp_posix_options options = {.read_only = true, .direct_io = direct_io};
     pp_foreign_source source = {.raw = parts->raw, .name = parts->name, .table = parts->table, .path = parts->path};
@@ -99,7 +99,7 @@ static parapet_status build_file_store(pp_store **store, const foreign_url *part
     return status;
 }
 
-parapet_status pp_foreign_build(pp_store **store, const char *url, parapet_direct_io direct_io)
+parapet_status pp_foreign_build(pp_store **store, const char *url, pp_direct_io direct_io)
 {
     foreign_url parts;
     parapet_status status = split_url(url, &parts);

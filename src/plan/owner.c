@@ -12,22 +12,6 @@ int pp_home_of(const pp_target *target, int64_t shard, int server_count)
     return target->turns->servers[pp_lattice_turn(target->lattice, ndim, cell, target->turns->count)];
 }
 
-const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership)
-{
-    switch (ownership) {
-    case PARAPET_OWNERSHIP_ROUND_ROBIN:
-    case PARAPET_OWNERSHIP_STATIC: /* the homes themselves follow the weights */
-    case PARAPET_OWNERSHIP_LASTING:
-        return &pp_owner_round_robin;
-    case PARAPET_OWNERSHIP_LOCALITY:
-    case PARAPET_OWNERSHIP_DYNAMIC:
-        return &pp_owner_locality;
-    case PARAPET_OWNERSHIP_CHOOSE:
-        break;
-    }
-    return NULL;
-}
-
 /* Parts of a read may overlap, but what they share is read once. */
 void pp_owner_propose(const pp_owner_case *owner_case, const pp_owner_strategy *strategy, size_t first, size_t end,
                       pp_proposal *proposal)

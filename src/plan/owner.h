@@ -34,9 +34,6 @@ typedef struct pp_owner_strategy {
 extern const pp_owner_strategy pp_owner_round_robin;
 extern const pp_owner_strategy pp_owner_locality;
 
-/* NULL: no such strategy. */
-const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership);
-
 /* What the home proposes for the shard of a group of its list. */
 void pp_owner_propose(const pp_owner_case *owner_case, const pp_owner_strategy *strategy, size_t first, size_t end,
                       pp_proposal *proposal);

@@ -177,7 +177,7 @@ bool pp_posix_is_in_memory(int descriptor)
 /* A file system in memory takes O_DIRECT but gains nothing from it. */
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor)
 {
-    if (store->options.direct_io != PARAPET_DIRECT_IO_CHOOSE)
-        return store->options.direct_io == PARAPET_DIRECT_IO_ALWAYS;
+    if (store->options.direct_io != PP_DIRECT_IO_LARGE)
+        return store->options.direct_io == PP_DIRECT_IO_ALWAYS;
     return !pp_posix_is_in_memory(descriptor);
 }

@@ -36,8 +36,7 @@ static bool wants_direct(const pp_posix_store *store, const pp_write_request *re
     bool is_large = request->bound_bytes == 0 || request->bound_bytes >= LEAST_DIRECT_BYTES;
     if (request->is_small || request->budget == NULL)
         return false;
-    return (is_large || store->options.direct_io == PARAPET_DIRECT_IO_ALWAYS) &&
-           pp_posix_may_go_direct(store, descriptor);
+    return (is_large || store->options.direct_io == PP_DIRECT_IO_ALWAYS) && pp_posix_may_go_direct(store, descriptor);
 }
 
 static parapet_status leave_direct(pp_posix_stream *stream)

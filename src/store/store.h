@@ -313,11 +313,19 @@ parapet_status pp_store_write_all(pp_store *store, const pp_write_request *reque
 /* Whether a key is well formed; the error message says what is wrong with it. */
 parapet_status pp_key_check(const char *key);
 
+/* What bypasses the system's page cache, where the file system allows it; the numbers are those of parapet_direct_io.
+ */
+typedef enum pp_direct_io {
+    PP_DIRECT_IO_LARGE = 0, /* large writes, and large reads that are not in the page cache */
+    PP_DIRECT_IO_ALWAYS,
+    PP_DIRECT_IO_NEVER
+} pp_direct_io;
+
 typedef struct pp_posix_options {
-    bool create;                 /* make the root directory (not its parents) if it does not exist */
-    bool read_only;              /* refuse begin and remove */
-    bool not_durable;            /* skip flushing to the device */
-    parapet_direct_io direct_io; /* of large writes, and of large reads that are not in the page cache */
+    bool create;      /* make the root directory (not its parents) if it does not exist */
+    bool read_only;   /* refuse begin and remove */
+    bool not_durable; /* skip flushing to the device */
+    pp_direct_io direct_io;
 } pp_posix_options;
 
 /* A directory of a file system. */

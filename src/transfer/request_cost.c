@@ -120,7 +120,7 @@ pp_cost_spent pp_request_cost_measure(pp_request_cost *cost, const pp_cost_stret
                          2 * quarter / LARGE_PIECES / PP_PAGE_BYTES * PP_PAGE_BYTES, LARGE_PIECES};
     pp_cost_spent spent = {0};
     double alone, each, large, rate;
-    if (cost->holes != PARAPET_HOLES_CHOOSE || pp_request_cost_is_known(cost) ||
+    if (cost->reads_holes || cost->skips_holes || pp_request_cost_is_known(cost) ||
         stretch->bytes < PP_COST_STRETCH_BYTES)
         return spent;
     told.offset += quarter;
@@ -146,9 +146,9 @@ static void get(const pp_request_cost *cost, int64_t *request_ns, int64_t *bytes
 size_t pp_request_cost_gap(const pp_request_cost *cost)
 {
     int64_t request_ns, bytes_per_second;
-    if (cost != NULL && cost->holes == PARAPET_HOLES_READ)
+    if (cost != NULL && cost->reads_holes)
         return SIZE_MAX;
-    if (cost != NULL && cost->holes == PARAPET_HOLES_SKIP)
+    if (cost != NULL && cost->skips_holes)
         return 0;
     get(cost, &request_ns, &bytes_per_second);
     return pp_max_size(LEAST_GAP_BYTES, pp_request_gap((double)request_ns * 1e-9, (double)bytes_per_second));

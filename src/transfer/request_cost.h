@@ -17,7 +17,7 @@
 
 /* All zero: not measured yet. Threads may use it at the same time. */
 typedef struct pp_request_cost {
-    parapet_holes holes;               /* the option: whether there is a choice at all */
+    bool reads_holes, skips_holes;     /* the option holes leaves no choice */
     _Atomic(int64_t) request_ns;       /* of a request, beside its bytes, as reads make them */
     _Atomic(int64_t) alone_ns;         /* of one that storage is not told of ahead */
     _Atomic(int64_t) bytes_per_second; /* 0: not measured yet */

@@ -18,7 +18,7 @@ static int count_temporary(const char *path, const struct stat *status, int type
 
 static pp_store *build_directory(void)
 {
-    pp_posix_options options = {.create = true, .not_durable = false, .direct_io = PARAPET_DIRECT_IO_NEVER};
+    pp_posix_options options = {.create = true, .not_durable = false, .direct_io = PP_DIRECT_IO_NEVER};
     pp_store *store;
     descriptors = descriptor_count();
     made = scratch_make(SCRATCH_HERE);

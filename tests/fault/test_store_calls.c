@@ -537,7 +537,7 @@ static void strike_every_call(run *this)
                     break;
 }
 
-static void check_calls(keeper kept, parapet_direct_io direct_io)
+static void check_calls(keeper kept, pp_direct_io direct_io)
 {
     run this = {.keeper = kept, .options = {.create = true, .direct_io = direct_io}};
     for (this.task = 0; this.task < TASKS; this.task++) {
@@ -551,13 +551,13 @@ static void check_calls(keeper kept, parapet_direct_io direct_io)
 static void test_store__every_system_call_may_fail(void **state)
 {
     (void)state;
-    check_calls(KEEPER_LOCKS, PARAPET_DIRECT_IO_ALWAYS);
+    check_calls(KEEPER_LOCKS, PP_DIRECT_IO_ALWAYS);
 }
 
 static void test_store__every_system_call_of_owner_records_may_fail(void **state)
 {
     (void)state;
-    check_calls(KEEPER_RECORDS, PARAPET_DIRECT_IO_NEVER);
+    check_calls(KEEPER_RECORDS, PP_DIRECT_IO_NEVER);
 }
 
 /* ---- Memory ---- */

@@ -175,7 +175,7 @@ static void run_armed(run *this, const char *root, tally *counted)
     pp_store *inner;
     pp_store_ops ops;
     bed work;
-    assert_ok(pp_store_posix_build(&inner, root, &(pp_posix_options){.direct_io = PARAPET_DIRECT_IO_NEVER}));
+    assert_ok(pp_store_posix_build(&inner, root, &(pp_posix_options){.direct_io = PP_DIRECT_IO_NEVER}));
     watch_locks(inner, &ops, &this->plan);
     bed_build(&work, inner);
     bed_open_handles(&work, this->of);

@@ -52,7 +52,7 @@ static inline const char *scratch_path(const scratch *made, const char *name)
     return path;
 }
 
-static inline pp_store *scratch_store(const scratch *made, parapet_direct_io direct_io)
+static inline pp_store *scratch_store(const scratch *made, pp_direct_io direct_io)
 {
     pp_posix_options options = {.create = true, .direct_io = direct_io};
     pp_store *store;

@@ -911,7 +911,7 @@ bool shared_state_is_between(const shared_state *seen, const shared_state *old, 
 void shared_bed_build(shared_bed *made, const launch *run, const image *before, const parapet_store_options *options)
 {
     static long number;
-    pp_posix_options posix = {.not_durable = true, .direct_io = PARAPET_DIRECT_IO_NEVER};
+    pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_IO_NEVER};
     pp_store *inner;
     rank = run->rank;
     ranks = run->ranks;

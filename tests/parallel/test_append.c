@@ -88,7 +88,7 @@ typedef struct bed {
 static void bed_build(bed *made)
 {
     static long number;
-    pp_posix_options posix = {.not_durable = true, .direct_io = PARAPET_DIRECT_IO_NEVER};
+    pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_IO_NEVER};
     *made = (bed){.plan = {.fail_at = -1}};
     (void)snprintf(made->folder, sizeof made->folder, "%s/append-%ld", run.folder, number++);
     if (run.rank == 0) {

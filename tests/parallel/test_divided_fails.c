@@ -208,7 +208,7 @@ static long run_sites(trial *test, bool is_memory, bool writes, long step)
 
 int main(int argc, char **argv)
 {
-    pp_posix_options posix = {.not_durable = true, .direct_io = PARAPET_DIRECT_IO_NEVER};
+    pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_IO_NEVER};
     long step, counts[4];
     int i;
     launch run;

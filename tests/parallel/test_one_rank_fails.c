@@ -268,7 +268,7 @@ static void check_stored(const site *at, const outcome *result, const shared_bed
 static void check_budget(const shared_bed *work)
 {
     const parapet_store *store = work->bed.store;
-    size_t kept = store != NULL && store->options.write_back ? (size_t)store->options.cache_bytes : 0;
+    size_t kept = store != NULL && store->options->write_back ? (size_t)store->options->cache_bytes : 0;
     if (store != NULL && pp_budget_used(&store->budget) != kept)
         violate("%zu bytes of the budget were not given back", pp_budget_used(&store->budget) - kept);
 }

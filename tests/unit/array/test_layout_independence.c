@@ -72,7 +72,7 @@ static void store_array(const parapet_store_options *options, const char *codec,
     assert_ok(parapet_array_seal(array));
     assert_ok(parapet_array_close(&array));
     stored_image_take(image, store, "");
-    assert_true(stored_statistics(store).memory_peak_bytes <= store->options.memory_bytes);
+    assert_true(stored_statistics(store).memory_peak_bytes <= store->options->memory_bytes);
     stored_close(&store);
 }
 

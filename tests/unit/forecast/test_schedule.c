@@ -1,7 +1,7 @@
 #include "support.h"
 
 #include "forecast/schedule.h"
-#include "plan/owner.h"
+#include "plan/ownership.h"
 #include "plan/pieces.h"
 #include "plan/self_service.h"
 

@@ -36,7 +36,7 @@ static void test_open__a_link_to_a_file_is_followed(void **state)
     (void)state;
     write_file(in(&where, "", "file"), "text");
     assert_int_equal(symlink("file", in(&where, "", "link")), 0);
-    assert_ok(pp_foreign_build(&store, in(&where, RAW, "link"), PARAPET_DIRECT_IO_CHOOSE));
+    assert_ok(pp_foreign_build(&store, in(&where, RAW, "link"), PP_DIRECT_IO_LARGE));
     assert_ok(pp_store_read_all(store, "c/0", 100, &data, &bytes));
     assert_memory_equal(data, "text", 4);
     pp_free(data);
@@ -52,7 +52,7 @@ static void test_open__a_file_that_changes_meanwhile_is_stale(void **state)
     size_t bytes;
     (void)state;
     write_file(in(&where, "", "file"), "text");
-    assert_ok(pp_foreign_build(&store, in(&where, RAW, "file"), PARAPET_DIRECT_IO_CHOOSE));
+    assert_ok(pp_foreign_build(&store, in(&where, RAW, "file"), PP_DIRECT_IO_LARGE));
     write_file(in(&where, "", "file"), "te"); /* shorter: the bytes are not even there any more */
     assert_fails(pp_store_read_all(store, "c/0", 100, &data, &bytes), PARAPET_ERR_STALE, "open it again");
     assert_int_equal(unlink(in(&where, "", "file")), 0);
@@ -67,11 +67,11 @@ static void test_open__what_cannot_be_opened_is_named(void **state)
     pp_store *store;
     (void)state;
     write_file(in(&where, "", "file"), "text");
-    assert_fails(pp_foreign_build(&store, in(&where, "", "file"), PARAPET_DIRECT_IO_CHOOSE), PARAPET_ERR_UNSUPPORTED,
+    assert_fails(pp_foreign_build(&store, in(&where, "", "file"), PP_DIRECT_IO_LARGE), PARAPET_ERR_UNSUPPORTED,
                  "raw:type=");
-    assert_fails(pp_foreign_build(&store, in(&where, RAW, "nothing"), PARAPET_DIRECT_IO_CHOOSE),
-                 PARAPET_ERR_NOT_FOUND, "nothing");
-    assert_fails(pp_foreign_build(&store, "raw:type=uint8", PARAPET_DIRECT_IO_CHOOSE), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_foreign_build(&store, in(&where, RAW, "nothing"), PP_DIRECT_IO_LARGE), PARAPET_ERR_NOT_FOUND,
+                 "nothing");
+    assert_fails(pp_foreign_build(&store, "raw:type=uint8", PP_DIRECT_IO_LARGE), PARAPET_ERR_ARGUMENT,
                  "after the words");
     scratch_remove(&where);
 }

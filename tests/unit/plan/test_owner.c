@@ -1,7 +1,7 @@
 /* Who owns a shard, against a count of who holds its elements. */
 #include "scene.h"
 
-#include "plan/owner.h"
+#include "plan/ownership.h"
 
 typedef struct home_filter {
     const test_scene *scene;

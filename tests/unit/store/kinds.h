@@ -9,22 +9,22 @@
 
 typedef struct kind {
     const char *where; /* NULL: no directory, but the store in memory */
-    parapet_direct_io direct_io;
+    pp_direct_io direct_io;
     bool is_durable;
     bool is_faulty;
     bool is_throttled;
 } kind;
 
 static const kind kinds[] = {
-    {SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, false, false, false},
-    {SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, false, false, false},
-    {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false, false},
-    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, false, false},
-    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_NEVER, true, false, false},
-    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, true, false},
-    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false, false},
-    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, true, false},
-    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false, true},
+    {SCRATCH_HERE, PP_DIRECT_IO_ALWAYS, false, false, false},
+    {SCRATCH_HERE, PP_DIRECT_IO_NEVER, false, false, false},
+    {SCRATCH_HERE, PP_DIRECT_IO_LARGE, true, false, false},
+    {SCRATCH_MEMORY, PP_DIRECT_IO_ALWAYS, true, false, false},
+    {SCRATCH_MEMORY, PP_DIRECT_IO_NEVER, true, false, false},
+    {SCRATCH_MEMORY, PP_DIRECT_IO_ALWAYS, true, true, false},
+    {NULL, PP_DIRECT_IO_LARGE, true, false, false},
+    {NULL, PP_DIRECT_IO_LARGE, true, true, false},
+    {NULL, PP_DIRECT_IO_LARGE, true, false, true},
 };
 
 typedef struct subject {

@@ -82,7 +82,7 @@ static void test_faulty__each_operation_fails_in_turn_over_memory(void **state)
 static void test_faulty__each_operation_fails_in_turn_over_a_directory(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *inner = scratch_store(&made, PP_DIRECT_IO_LARGE);
     int descriptors = descriptor_count();
     (void)state;
     check_all(inner, scratch_path(&made, "store/tmp"));
@@ -150,7 +150,7 @@ static void test_faulty__settles_for_others(void **state)
 {
     pp_fault_plan plan = {.fail_at = -1};
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *store;
+    pp_store *inner = scratch_store(&made, PP_DIRECT_IO_LARGE), *store;
     pp_text prefixes = {0};
     (void)state;
     assert_ok(pp_store_faulty_build(&store, inner, &plan));

@@ -115,7 +115,7 @@ static void test_lock__goes_with_the_last_that_holds_it(void **state)
 static void test_lock__failures_hold_nothing(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *store;
+    pp_store *inner = scratch_store(&made, PP_DIRECT_IO_LARGE), *store;
     pp_fault_plan plan = {.fail_at = -1};
     pp_lock *lock, *other;
     long at;
@@ -145,7 +145,7 @@ static void test_lock__failures_hold_nothing(void **state)
 static void test_lock__leaves_no_directory_that_was_made_for_it(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock *lock = open_lock(store);
     (void)state;
     assert_int_equal(access(scratch_path(&made, "store/" KEY), F_OK), 0);
@@ -178,7 +178,7 @@ static void *close_at_once(void *context)
 static void test_lock__goes_when_all_that_hold_it_close_at_once(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pthread_barrier_t start;
     int round, i;
     (void)state;
@@ -205,7 +205,7 @@ static void test_lock__goes_when_all_that_hold_it_close_at_once(void **state)
 static void test_lock__notices_that_its_file_was_removed(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock *held = open_lock(store), *waiting = open_lock(store), *third;
     (void)state;
     assert_ok(pp_lock_set(held, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE));
@@ -241,7 +241,7 @@ static int try_in_child(pp_store *store)
 static void test_lock__excludes_other_processes_until_its_own_ends(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock *held = open_lock(store);
     (void)state;
     assert_int_equal(try_in_child(store), 0);
@@ -256,7 +256,7 @@ static void test_lock__excludes_other_processes_until_its_own_ends(void **state)
 static void test_lock__is_not_kept_by_a_forked_child(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock *held = open_lock(store), *other = open_lock(store);
     int pipes[2], tries;
     char byte;
@@ -288,7 +288,7 @@ static void test_lock__may_be_written_by_whoever_may_write_the_directory(void **
 {
     static const mode_t modes[][2] = {{0755, 0600}, {0775, 0660}, {0777, 0666}, {0700, 0600}};
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     struct stat found;
     size_t i;
     (void)state;
@@ -319,7 +319,7 @@ static bool is_to_be_flushed(const pp_posix_store *store, const char *path)
 static void test_lock__has_its_directory_flushed_only_for_what_stays_in_it(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     const pp_posix_store *posix = (const pp_posix_store *)store;
     pp_lock *lock;
     (void)state;
@@ -341,7 +341,7 @@ static void test_lock__has_its_directory_flushed_only_for_what_stays_in_it(void 
 static void test_lock__whose_directory_others_use_leaves_it_to_be_flushed(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     const pp_posix_store *posix = (const pp_posix_store *)store;
     pp_lock *lock;
     (void)state;
@@ -363,7 +363,7 @@ static void test_lock__held_for_long_has_its_directory_flushed(void **state)
     (void)state;
     for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         scratch made = scratch_make(SCRATCH_HERE);
-        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
         pp_lock *lock;
         assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);
         lock = open_lock(store);
@@ -382,7 +382,7 @@ static void test_lock__in_many_places_forgets_none_of_its_directories(void **sta
 {
     enum { COUNT = PP_PASSING_LIMIT + 3 };
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     const pp_posix_store *posix = (const pp_posix_store *)store;
     pp_lock *locks[COUNT];
     char path[64], key[80];
@@ -406,7 +406,7 @@ static void test_lock__in_many_places_forgets_none_of_its_directories(void **sta
 static void test_lock__is_refused_where_something_else_lies(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock *lock;
     (void)state;
     assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);

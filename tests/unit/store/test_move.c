@@ -64,7 +64,7 @@ static void test_move__that_fails_leaves_the_object_under_one_of_its_keys(void *
 static void test_move__that_a_crash_cut_short_is_completed(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_NEVER);
     (void)state;
     assert_ok(put(store, "one", "first", PP_PUBLISH_REPLACE));
     assert_int_equal(link(scratch_path(&made, "store/one"), scratch_path(&made, "store/two")), 0);
@@ -78,7 +78,7 @@ static void test_move__that_a_crash_cut_short_is_completed(void **state)
 static void test_move__is_refused_where_nothing_may_be_written(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_NEVER);
     (void)state;
     assert_ok(put(store, "one", "first", PP_PUBLISH_REPLACE));
     pp_store_free(store);

@@ -58,7 +58,7 @@ static void assert_pattern(pp_store *store, const char *key, size_t bytes)
     pp_free(data);
 }
 
-static void check_lengths(const char *where, parapet_direct_io direct_io, size_t limit_bytes, pp_pool *pool)
+static void check_lengths(const char *where, pp_direct_io direct_io, size_t limit_bytes, pp_pool *pool)
 {
     static const size_t lengths[] = {0,           1,       4095,        4096,    4097,   MIB - 1,
                                      4 * MIB - 1, 4 * MIB, 4 * MIB + 1, LARGEST, 9 * MIB};
@@ -83,11 +83,11 @@ static void check_lengths(const char *where, parapet_direct_io direct_io, size_t
 static void test_posix__every_length_comes_back_exactly(void **state)
 {
     (void)state;
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, 16 * MIB, NULL);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10, NULL);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB, NULL);
-    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_CHOOSE, 300 << 10, NULL);
-    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB, NULL);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_LARGE, 16 * MIB, NULL);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_ALWAYS, 300 << 10, NULL);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_NEVER, 16 * MIB, NULL);
+    check_lengths(SCRATCH_MEMORY, PP_DIRECT_IO_LARGE, 300 << 10, NULL);
+    check_lengths(SCRATCH_MEMORY, PP_DIRECT_IO_ALWAYS, 16 * MIB, NULL);
 }
 
 /* Halves of 1 and of 4 MiB; no halves where there is too little memory or no direct I/O. */
@@ -96,17 +96,17 @@ static void test_posix__every_length_comes_back_where_halves_are_written_meanwhi
     pp_pool *pool;
     (void)state;
     assert_ok(pp_pool_build(&pool));
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB, pool);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 2 * MIB, pool);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10, pool);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB, pool);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_ALWAYS, 16 * MIB, pool);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_ALWAYS, 2 * MIB, pool);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_ALWAYS, 300 << 10, pool);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_IO_NEVER, 16 * MIB, pool);
     pp_pool_free(pool);
 }
 
 static void test_posix__pages_of_the_caller_are_written_straight(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_ALWAYS);
     pp_budget budget;
     pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget};
     unsigned char *random = pattern;
@@ -125,7 +125,7 @@ static void test_posix__pages_of_the_caller_are_written_straight(void **state)
 static void test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_budget budget;
     pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget, .bound_bytes = LARGEST};
     pp_writer *writer;
@@ -148,7 +148,7 @@ static void test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal(void 
 static void test_posix__small_objects_need_no_budget(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_ALWAYS);
     (void)state;
     assert_ok(put(store, "a/zarr.json", "{}", PP_PUBLISH_REPLACE));
     assert_object(store, "a/zarr.json", "{}");
@@ -162,7 +162,7 @@ static void test_posix__small_objects_need_no_budget(void **state)
 static void test_posix__an_abandoned_writer_leaves_the_old_object(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_write_request request = small_request("a/b");
     pp_writer *writer;
     (void)state;
@@ -187,7 +187,7 @@ static void test_posix__an_abandoned_writer_leaves_the_old_object(void **state)
 static void test_posix__temporary_names_can_lie_in_the_root(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_write_request request = {.key = "a", .staging = "", .is_small = true};
     pp_writer *writer;
     char names[1024] = "";
@@ -206,7 +206,7 @@ static void test_posix__temporary_names_can_lie_in_the_root(void **state)
 static void test_posix__a_reader_keeps_the_object_it_opened(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_reader *reader;
     char text[4] = "";
     (void)state;
@@ -226,7 +226,7 @@ static void test_posix__a_reader_keeps_the_object_it_opened(void **state)
 static void test_posix__an_object_cut_short_while_open_is_reported(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_reader *reader;
     char text[8];
     (void)state;
@@ -242,7 +242,7 @@ static void test_posix__an_object_cut_short_while_open_is_reported(void **state)
 static void test_posix__exclusive_publish_never_replaces(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     assert_ok(put(store, "a/b", "first", PP_PUBLISH_EXCLUSIVE));
     assert_fails(put(store, "a/b", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a/b already exists");
@@ -255,7 +255,7 @@ static void test_posix__exclusive_publish_never_replaces(void **state)
 static void test_posix__calls_out_of_order_are_refused(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_write_request request = small_request("a");
     pp_writer *writer;
     (void)state;
@@ -274,7 +274,7 @@ static void test_posix__calls_out_of_order_are_refused(void **state)
 static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_budget budget;
     pp_write_request request = {.key = "a", .staging = "tmp", .budget = &budget};
     struct rlimit old, tight;
@@ -300,7 +300,7 @@ static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **sta
 static void test_posix__a_staging_directory_that_vanished_is_no_absent_key(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_write_request request = small_request("a");
     pp_writer *writer;
     (void)state;
@@ -328,7 +328,7 @@ static parapet_status stop_at_once(void *context, const pp_listed *listed)
 static void test_posix__children_are_told_in_the_order_of_names(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     int calls = 0;
     (void)state;
     assert_listing(store, "", "");
@@ -350,7 +350,7 @@ static void test_posix__children_are_told_in_the_order_of_names(void **state)
 static void test_posix__removing_reaches_everything_below_a_prefix_only(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     assert_ok(put(store, "a/b/c/0", "x", PP_PUBLISH_REPLACE));
     assert_ok(put(store, "a/b/d", "x", PP_PUBLISH_REPLACE));
@@ -375,7 +375,7 @@ static void test_posix__removing_reaches_everything_below_a_prefix_only(void **s
 static void test_posix__removing_gives_up_on_endless_nesting(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     char key[256] = "a";
     int i;
     (void)state;
@@ -395,7 +395,7 @@ static void test_posix__removing_gives_up_on_endless_nesting(void **state)
 static void test_posix__a_store_open_for_reading_changes_nothing(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_posix_options options = {.read_only = true};
     (void)state;
     assert_ok(put(store, "a", "x", PP_PUBLISH_REPLACE));
@@ -445,7 +445,7 @@ static bool is_to_be_flushed(const pp_store *store, const char *path)
 static void test_posix__more_directories_than_are_remembered_are_flushed_early(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_posix_store *inside = (pp_posix_store *)store;
     int i;
     (void)state;
@@ -479,7 +479,7 @@ static void put_staged(pp_store *store, const char *key, const char *staging)
 static void test_posix__directories_of_temporary_files_are_not_flushed(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     put_staged(store, "a/zarr.json", "a/own/tmp");
     assert_true(is_to_be_flushed(store, ""));
@@ -506,7 +506,7 @@ static void test_posix__a_passing_directory_is_flushed_when_it_stays(void **stat
     (void)state;
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         scratch made = scratch_make(SCRATCH_HERE);
-        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
         int directory;
         put_staged(store, "b/owner/first", "tmp");
         assert_ok(pp_posix_provide_passing_directory((pp_posix_store *)store, "b/own", &directory));
@@ -524,7 +524,7 @@ static void test_posix__a_passing_directory_is_flushed_when_it_stays(void **stat
 static void test_posix__a_directory_in_which_something_is_staged_for_itself_is_flushed(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     put_staged(store, "b/g/zarr.json", "b/g");
     assert_true(is_to_be_flushed(store, ""));
@@ -537,7 +537,7 @@ static void test_posix__a_directory_in_which_something_is_staged_for_itself_is_f
 static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     assert_ok(put(store, "d/a", "x", PP_PUBLISH_REPLACE));
     assert_int_equal(rename(scratch_path(&made, "store/d"), scratch_path(&made, "store/kept")), 0);
@@ -551,7 +551,7 @@ static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
 /* One directory that cannot be flushed, as above, and as many others as are remembered. */
 static pp_store *open_with_full_list(const scratch *made)
 {
-    pp_store *store = scratch_store(made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(made, PP_DIRECT_IO_LARGE);
     pp_posix_store *inside = (pp_posix_store *)store;
     char name[32], *path;
     int directory;
@@ -635,7 +635,7 @@ static void test_posix__objects_without_a_budget_are_written_without_a_buffer(vo
 {
     pp_write_request request = {.key = "a", .staging = "tmp"};
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_ALWAYS);
     (void)state;
     assert_ok(pp_store_write_all(store, &request, pattern, MIB + 5, PP_PUBLISH_REPLACE));
     assert_pattern(store, "a", MIB + 5);
@@ -707,7 +707,7 @@ static void test_posix__without_durability_the_same_bytes_are_there(void **state
 static void test_posix__reading_a_whole_object_is_bounded(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     char *data;
     size_t bytes;
     (void)state;
@@ -748,7 +748,7 @@ static void test_posix__several_threads_use_one_store(void **state)
     busy_thread threads[4] = {{0}};
     long live = pp_memory_live_count();
     int i;
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     (void)state;
     for (i = 0; i < 4; i++) {
         threads[i].store = store;
@@ -821,7 +821,7 @@ static void test_posix__each_refused_allocation_fails_cleanly(void **state)
 static void test_posix__changes_wait_until_they_are_forgotten(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_text before = {0}, after = {0}, forgotten = {0};
     (void)state;
     assert_true(pp_store_is_dealt_out(store));
@@ -859,7 +859,7 @@ static void test_posix__a_store_knows_whether_it_is_in_memory(void **state)
     (void)state;
     for (i = 0; i < sizeof places / sizeof places[0]; i++) {
         scratch made = scratch_make(places[i]);
-        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
         struct statfs found;
         assert_int_equal(statfs(made.path, &found), 0);
         assert_int_equal(store->is_in_memory, found.f_type == TMPFS_MAGIC);

@@ -21,7 +21,7 @@ static trap trap_make(bool has_openat2)
     trap set = {.made = scratch_make(SCRATCH_HERE)};
     assert_int_equal(mkdir(scratch_path(&set.made, "outside"), 0777), 0);
     write_file(scratch_path(&set.made, "outside/secret"), "secret");
-    set.store = scratch_store(&set.made, PARAPET_DIRECT_IO_CHOOSE);
+    set.store = scratch_store(&set.made, PP_DIRECT_IO_LARGE);
     if (!has_openat2)
         ((pp_posix_store *)set.store)->has_openat2 = false;
     assert_ok(put(set.store, "good/object", "fine", PP_PUBLISH_REPLACE));

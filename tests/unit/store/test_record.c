@@ -15,7 +15,7 @@
 
 static pp_store *record_store(const scratch *made, bool takes_over)
 {
-    pp_store *store = scratch_store(made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(made, PP_DIRECT_IO_LARGE);
     pp_store_posix_use_records(store, takes_over);
     return store;
 }

@@ -19,7 +19,7 @@ static void begin(sharing *used, bool has_openat2)
     pp_write_request request = {.key = "whole", .staging = "", .is_small = true};
     size_t i;
     *used = (sharing){.made = scratch_make(SCRATCH_HERE)};
-    used->store = scratch_store(&used->made, PARAPET_DIRECT_IO_NEVER);
+    used->store = scratch_store(&used->made, PP_DIRECT_IO_NEVER);
     ((pp_posix_store *)used->store)->has_openat2 &= has_openat2;
     write_file(scratch_path(&used->made, "store/whole"), "old");
     for (i = 0; i < WHOLE; i++)

@@ -127,7 +127,7 @@ static void test_store__finds_the_root_of_the_system(void **state)
 static void test_store__knows_itself_by_its_place(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *one = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *same, *below, *memory, *other;
+    pp_store *one = scratch_store(&made, PP_DIRECT_IO_LARGE), *same, *below, *memory, *other;
     (void)state;
     assert_ok(pp_store_posix_build(&same, scratch_path(&made, "store"), &(pp_posix_options){.read_only = true}));
     assert_ok(pp_store_posix_build(&below, scratch_path(&made, "store/below"), &(pp_posix_options){.create = true}));

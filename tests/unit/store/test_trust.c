@@ -100,7 +100,7 @@ static void test_trust__names_no_more_than_it_has_room_for(void **state)
 static void test_trust__a_real_directory_has_a_mount(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     pp_lock_trust trust;
     (void)state;
     pp_store_posix_trust(store, &trust);

@@ -63,7 +63,7 @@ static void remove_next(int count)
 static void with_store(void (*test)(pp_store *store))
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_LARGE);
     long live;
     assert_ok(put(store, "one/a", "1", PP_PUBLISH_REPLACE));
     assert_ok(pp_store_sync_dirs(store));

@@ -34,10 +34,10 @@ static void test_request_cost__the_first_measurement_stays(void **state)
 
 static void test_request_cost__the_option_leaves_no_choice(void **state)
 {
-    pp_request_cost cost = {.holes = PARAPET_HOLES_READ};
+    pp_request_cost cost = {.reads_holes = true};
     (void)state;
     assert_true(pp_request_cost_gap(&cost) == SIZE_MAX);
-    cost.holes = PARAPET_HOLES_SKIP;
+    cost = (pp_request_cost){.skips_holes = true};
     assert_int_equal(pp_request_cost_gap(&cost), 0);
 }
 
@@ -55,8 +55,8 @@ static void put_object(pp_store *store)
 static void test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
-    pp_request_cost cost = {0}, forced = {.holes = PARAPET_HOLES_SKIP};
+    pp_store *store = scratch_store(&made, PP_DIRECT_IO_NEVER);
+    pp_request_cost cost = {0}, forced = {.skips_holes = true};
     pp_cost_stretch stretch = {.bytes = sizeof data - 1, .buffer = buffer};
     pp_cost_spent spent;
     (void)state;
@@ -83,7 +83,7 @@ static void test_request_cost__stays_unknown_if_what_is_read_to_measure_it_canno
     pp_fault_plan plan = {.fail_at = -1};
     pp_request_cost cost = {0};
     pp_cost_stretch stretch = {.bytes = sizeof data, .buffer = buffer};
-    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_NEVER), *store = NULL;
+    pp_store *inner = scratch_store(&made, PP_DIRECT_IO_NEVER), *store = NULL;
     (void)state;
     assert_ok(pp_store_faulty_build(&store, inner, &plan));
     put_object(store);
