@@ -1,5 +1,5 @@
 /* The calls of fortran_calls.f90 as a program in C makes them. */
-#include <parapet.h>
+#include <parapet_arrays.h>
 
 int bench_c_write(parapet_array *array, double *data, int64_t start, int64_t count);
 int bench_c_read(parapet_array *array, double *data, int64_t start, int64_t count);

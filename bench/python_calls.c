@@ -1,7 +1,7 @@
 /* The calls of python_calls.py as a program in C makes them: they take the handle and the functions of the library
  * that Python has loaded, so both languages do the same work in the same process, and their calls can take turns. */
 #define PARAPET_SERIAL /* only for the types: nothing here knows of MPI */
-#include <parapet.h>
+#include <parapet_arrays.h>
 #include <stdlib.h>
 #include <time.h>
 

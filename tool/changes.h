@@ -2,6 +2,8 @@
 #ifndef PARAPET_TOOL_CHANGES_H
 #define PARAPET_TOOL_CHANGES_H
 
+#include <parapet_arrays.h>
+
 #include "tool.h"
 
 /* How the target is to differ: from the flags that copy and plan copy have in common. */

@@ -5,6 +5,7 @@
 #include "verbs.h"
 
 #include <inttypes.h>
+#include <parapet_arrays.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

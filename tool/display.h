@@ -2,7 +2,7 @@
 #ifndef PARAPET_TOOL_DISPLAY_H
 #define PARAPET_TOOL_DISPLAY_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 
 /* Text for people, as the library makes it visible: a name cannot move the cursor, nor hide. Free with free(). */
 char *text_visible(const char *text);

@@ -2,7 +2,7 @@
 #ifndef PARAPET_TOOL_ELEMENT_H
 #define PARAPET_TOOL_ELEMENT_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 #include <stdbool.h>
 #include <stdio.h>
 

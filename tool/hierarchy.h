@@ -2,7 +2,7 @@
 #ifndef PARAPET_TOOL_HIERARCHY_H
 #define PARAPET_TOOL_HIERARCHY_H
 
-#include <parapet.h>
+#include <parapet_types.h>
 #include <stdbool.h>
 
 typedef struct tool_tree_entry {

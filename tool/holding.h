@@ -2,9 +2,9 @@
 #ifndef PARAPET_TOOL_HOLDING_H
 #define PARAPET_TOOL_HOLDING_H
 
-#include "document.h"
+#include <parapet_types.h>
 
-#include <parapet.h>
+#include "document.h"
 
 typedef struct tool_generation {
     int64_t number;

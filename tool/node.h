@@ -2,7 +2,7 @@
 #ifndef PARAPET_TOOL_NODE_H
 #define PARAPET_TOOL_NODE_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 #include <stdbool.h>
 
 typedef struct tool_node {

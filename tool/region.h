@@ -2,6 +2,8 @@
 #ifndef PARAPET_TOOL_REGION_H
 #define PARAPET_TOOL_REGION_H
 
+#include <parapet_arrays.h>
+
 #include "tool.h"
 
 typedef struct tool_region {

@@ -2,9 +2,9 @@
 #ifndef PARAPET_TOOL_REPORT_H
 #define PARAPET_TOOL_REPORT_H
 
-#include "document.h"
+#include <parapet_status.h>
 
-#include <parapet.h>
+#include "document.h"
 
 /* While muted nothing is reported: another rank says the same. */
 void report_mute(bool is_muted);

@@ -5,7 +5,7 @@
 #ifndef PARAPET_TOOL_H
 #define PARAPET_TOOL_H
 
-#include <parapet.h>
+#include <parapet_store.h>
 #include <stdbool.h>
 
 /* Exit codes. Where several apply, check says the worst: failed, torn, missing, stray. */

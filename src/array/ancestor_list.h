@@ -2,9 +2,8 @@
 #ifndef PARAPET_ARRAY_ANCESTOR_LIST_H
 #define PARAPET_ARRAY_ANCESTOR_LIST_H
 
+#include <parapet_status.h>
 #include <stdbool.h>
-
-#include "base/status.h"
 
 /* The groups are in the order of the nodes that need them, outer ones before inner ones. */
 typedef struct pp_ancestor_list {

@@ -2,6 +2,7 @@
 
 #include "array/announcement.h"
 #include "array/node.h"
+#include "base/status.h"
 
 static parapet_status write_empty_group(parapet_store *store, const char *path)
 {

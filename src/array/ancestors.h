@@ -6,7 +6,7 @@
 #ifndef PARAPET_ARRAY_ANCESTORS_H
 #define PARAPET_ARRAY_ANCESTORS_H
 
-#include "base/status.h"
+#include <parapet_types.h>
 
 /* Creates the groups above path that do not exist, and removes stale consolidated metadata from those that do. */
 parapet_status pp_ancestors_prepare(parapet_store *store, const char *path);

@@ -1,3 +1,4 @@
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/array.h"

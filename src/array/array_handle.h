@@ -40,7 +40,7 @@ struct parapet_array {
     bool has_lattice;   /* false: nobody has to know, because no rank but this one uses the handle */
     int64_t first_cells[PARAPET_MAX_NDIM]; /* shards per dimension when the lattice was chosen */
     pp_weighted_homes weighted[2];         /* by the direction that has the weights */
-    pp_failure *layout_failure;            /* why there is no layout, and so no reading; NULL: there is one */
+    struct pp_failure *layout_failure;     /* why there is no layout, and so no reading; NULL: there is one */
     char *codec_words;
     bool is_sealed;
     bool has_head;        /* there is a seal in the store, in force or left over */

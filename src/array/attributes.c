@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "array/attributes.h"
+#include "base/status.h"
 
 static parapet_status check_name(const char *name)
 {

@@ -3,6 +3,8 @@
  * The order of what follows the agreements is part of the contract: docs/design/durability.md. */
 #include "array/batch_stage.h"
 
+#include <parapet_store.h>
+
 #include "array/batch.h"
 #include "array/batch_locks.h"
 #include "array/batch_seals.h"

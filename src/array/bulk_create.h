@@ -11,6 +11,8 @@
 #ifndef PARAPET_ARRAY_BULK_CREATE_H
 #define PARAPET_ARRAY_BULK_CREATE_H
 
+#include <parapet_arrays.h>
+
 #include "array/ancestor_list.h"
 #include "array/array.h"
 

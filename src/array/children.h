@@ -2,9 +2,8 @@
 #ifndef PARAPET_ARRAY_CHILDREN_H
 #define PARAPET_ARRAY_CHILDREN_H
 
+#include <parapet_types.h>
 #include <stddef.h>
-
-#include "base/status.h"
 
 typedef struct pp_children {
     char **names;

@@ -1,4 +1,6 @@
 /* close.c - closing arrays, which writes what was delayed of them. */
+#include <parapet_store.h>
+
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/part_calls.h"

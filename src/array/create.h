@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_CREATE_H
 #define PARAPET_ARRAY_CREATE_H
 
+#include <parapet_arrays.h>
 #include <stdbool.h>
 
 #include "comm/comm.h"

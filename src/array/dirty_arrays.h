@@ -7,10 +7,9 @@
 #ifndef PARAPET_ARRAY_DIRTY_ARRAYS_H
 #define PARAPET_ARRAY_DIRTY_ARRAYS_H
 
+#include <parapet_types.h>
 #include <pthread.h>
 #include <stdbool.h>
-
-#include "base/status.h"
 
 typedef struct pp_dirty_arrays {
     pthread_mutex_t mutex; /* threads that read locally look, too */

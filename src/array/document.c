@@ -1,4 +1,5 @@
 /* document.c - documents of arrays: see document.h. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,9 @@
 #ifndef PARAPET_ARRAY_DOCUMENT_H
 #define PARAPET_ARRAY_DOCUMENT_H
 
+#include <parapet_arrays.h>
+
+#include "base/status.h"
 #include "transfer/layout.h"
 
 /* The document of a new array; clear it even after a failure. */

@@ -1,5 +1,7 @@
 #include "array/epochs.h"
 
+#include <parapet_store.h>
+
 #include "array/array_handle.h"
 #include "base/ranks.h"
 

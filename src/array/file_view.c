@@ -2,6 +2,7 @@
 #include "array/array.h"
 #include "array/part_list.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "comm/flavour.h"
 
 static parapet_status build_parts(parapet_array_parts *list, parapet_array *array, int64_t displacement,

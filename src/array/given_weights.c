@@ -1,5 +1,7 @@
 #include "array/given_weights.h"
 
+#include <parapet_store.h>
+
 #include "array/epochs.h"
 #include "array/rank0.h"
 #include "array/store_handle.h"

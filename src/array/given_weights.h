@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_GIVEN_WEIGHTS_H
 #define PARAPET_ARRAY_GIVEN_WEIGHTS_H
 
+#include <parapet_types.h>
+
 #include "plan/weights_file.h"
 
 /* [local] The speeds that the file has for that many servers. Clear them even after a failure. */

@@ -10,10 +10,10 @@
 #ifndef PARAPET_ARRAY_GUARDS_H
 #define PARAPET_ARRAY_GUARDS_H
 
+#include <parapet_types.h>
 #include <pthread.h>
 
 #include "base/gate.h"
-#include "base/status.h"
 
 typedef struct pp_guard {
     pp_gate gate;

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_INDEX_LIST_H
 #define PARAPET_ARRAY_INDEX_LIST_H
 
+#include <parapet_arrays.h>
+
 #include "plan/indices.h"
 
 typedef struct pp_index_list {

@@ -1,5 +1,7 @@
 #include "comm/launcher.h"
 
+#include "base/status.h"
+
 parapet_status parapet_launch_get(parapet_launch *launch)
 {
     pp_launch found;

@@ -3,7 +3,7 @@
 #ifndef PARAPET_ARRAY_MEMBERSHIP_H
 #define PARAPET_ARRAY_MEMBERSHIP_H
 
-#include "base/status.h"
+#include <parapet_types.h>
 
 /* Rank 0: PARAPET_OK if the node at path can be removed by itself. Refuses it if it is a part of such a thing, if it
  * lies inside an array, or if the document of a group above it cannot be read, so that nobody can tell. */

@@ -26,6 +26,7 @@
  * communicator: docs/design/papers.md, 5, note e. */
 #include "array/node_lock.h"
 
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/lock_text.h"

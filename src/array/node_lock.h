@@ -24,6 +24,8 @@
 #ifndef PARAPET_ARRAY_NODE_LOCK_H
 #define PARAPET_ARRAY_NODE_LOCK_H
 
+#include <parapet_types.h>
+
 #include "store/store.h"
 
 /* Identifies an incarnation of a node: 16 hexadecimal digits, or "" if its lock has none. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "base/text.h"
 #include "zarr/document.h"
 

@@ -2,10 +2,9 @@
 #ifndef PARAPET_ARRAY_NODE_PATH_H
 #define PARAPET_ARRAY_NODE_PATH_H
 
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "base/status.h"
 
 /* "a/b" from "/a/b/"; checked. Free with pp_free. */
 parapet_status pp_path_normalize(const char *path, char **normal);

@@ -1,6 +1,9 @@
 #include "array/open.h"
 
+#include <parapet_store.h>
+
 #include "array/opening.h"
+#include "base/status.h"
 #include "comm/flavour.h"
 
 static parapet_status open_store(parapet_store **store, MPI_Comm mpi_comm, const pp_opening *how)

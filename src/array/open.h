@@ -3,6 +3,8 @@
 #ifndef PARAPET_ARRAY_OPEN_H
 #define PARAPET_ARRAY_OPEN_H
 
+#include <parapet_types.h>
+
 #include "store/store.h"
 
 struct parapet_store_options;

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_OPENING_H
 #define PARAPET_ARRAY_OPENING_H
 
+#include <parapet_types.h>
+
 #include "comm/comm.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 #ifndef PARAPET_ARRAY_OPTIONS_H
 #define PARAPET_ARRAY_OPTIONS_H
 
-#include "base/status.h"
+#include <parapet_store.h>
 
 /* The given options, completed from the environment and the defaults. */
 parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given);

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_OWN_OBJECT_H
 #define PARAPET_ARRAY_OWN_OBJECT_H
 
+#include <parapet_types.h>
+
 #include "change/registry.h"
 #include "store/store.h"
 

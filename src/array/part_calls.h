@@ -3,6 +3,7 @@
 #define PARAPET_ARRAY_PART_CALLS_H
 
 #include "array/index_list.h"
+#include "base/status.h"
 #include "comm/comm.h"
 #include "transfer/direction.h"
 

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_PART_LIST_H
 #define PARAPET_ARRAY_PART_LIST_H
 
+#include <parapet_arrays.h>
+
 #include "base/pattern.h"
 
 /* [local] What the pattern selects of the array, whose elements are in C order, from displacement on; data has the

@@ -1,5 +1,7 @@
 #include "array/rank0.h"
 
+#include "base/status.h"
+
 /* Rank 0. What work failed with is said only after its outcome has been shared, so that all ranks know that too. */
 static parapet_status do_and_tell(pp_comm *comm, const char *phase, const pp_rank0_task *task)
 {

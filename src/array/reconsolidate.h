@@ -6,9 +6,8 @@
 #ifndef PARAPET_ARRAY_RECONSOLIDATE_H
 #define PARAPET_ARRAY_RECONSOLIDATE_H
 
+#include <parapet_types.h>
 #include <stddef.h>
-
-#include "base/status.h"
 
 /* [collective] Consolidates the group at a path. */
 parapet_status pp_group_consolidate_at(parapet_store *store, const char *path);

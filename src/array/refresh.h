@@ -2,9 +2,8 @@
 #ifndef PARAPET_ARRAY_REFRESH_H
 #define PARAPET_ARRAY_REFRESH_H
 
+#include <parapet_types.h>
 #include <stdbool.h>
-
-#include "base/status.h"
 
 /* Reads the array's document and seal into the handle. Reads again if they change meanwhile. */
 parapet_status pp_array_load(parapet_array *array);

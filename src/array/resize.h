@@ -2,10 +2,9 @@
 #ifndef PARAPET_ARRAY_RESIZE_H
 #define PARAPET_ARRAY_RESIZE_H
 
+#include <parapet_types.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "base/status.h"
 
 /* Removes a seal, and completes an interrupted shrinking: the first step of every change of shards. */
 parapet_status pp_array_make_changeable(parapet_array *array);

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_SEAL_H
 #define PARAPET_ARRAY_SEAL_H
 
+#include <parapet_types.h>
+
 #include "base/status.h"
 
 /* Unseals if sealed, on rank 0. */

@@ -8,6 +8,7 @@
 #include "array/seal_objects.h"
 
 #include <inttypes.h>
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/array_handle.h"

@@ -7,9 +7,8 @@
 #ifndef PARAPET_ARRAY_SEAL_SCHEDULE_H
 #define PARAPET_ARRAY_SEAL_SCHEDULE_H
 
+#include <parapet_types.h>
 #include <stdbool.h>
-
-#include "base/status.h"
 
 typedef struct pp_seal_schedule {
     parapet_array *const *arrays;

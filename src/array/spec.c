@@ -2,6 +2,7 @@
 
 #include "base/choice.h"
 #include "base/reserved.h"
+#include "base/status.h"
 
 /* Larger elements are refused later. */
 #define FILL_MOST_BYTES ((size_t)1 << 20)

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_SPEC_H
 #define PARAPET_ARRAY_SPEC_H
 
+#include <parapet_arrays.h>
+
 #include "comm/comm.h"
 
 /* Checks that a spec is well formed; adds everything in it that must be equal on all ranks to a call. */

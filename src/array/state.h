@@ -2,6 +2,8 @@
 #ifndef PARAPET_ARRAY_STATE_H
 #define PARAPET_ARRAY_STATE_H
 
+#include <parapet_types.h>
+
 #include "array/rank0.h"
 
 /* If adopt fails, the handle does not change. */

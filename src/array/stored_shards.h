@@ -3,6 +3,8 @@
 #ifndef PARAPET_ARRAY_STORED_SHARDS_H
 #define PARAPET_ARRAY_STORED_SHARDS_H
 
+#include <parapet_types.h>
+
 #include "base/ranges.h"
 
 /* If there are more possible shards than this and few of them are stored, they are not probed one by one. */

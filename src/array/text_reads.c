@@ -1,5 +1,6 @@
 #include "array/text_reads.h"
 
+#include <parapet_store.h>
 #include <stdint.h>
 #include <string.h>
 

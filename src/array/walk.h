@@ -2,7 +2,7 @@
 #ifndef PARAPET_ARRAY_WALK_H
 #define PARAPET_ARRAY_WALK_H
 
-#include "base/status.h"
+#include <parapet_types.h>
 
 /* Called for every object below a path except those in __parapet; key is relative to path. */
 typedef parapet_status (*pp_walk_visitor)(void *context, const char *key, uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* a spare is as good as freed */
 #include <sanitizer/asan_interface.h>

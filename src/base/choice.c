@@ -1,7 +1,11 @@
 #include "base/choice.h"
 
+#include <parapet_arrays.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/status.h"
 
 const pp_choice pp_choice_io_thread = {
     "io_thread",

@@ -3,9 +3,8 @@
 #ifndef PARAPET_BASE_CHOICE_H
 #define PARAPET_BASE_CHOICE_H
 
+#include <parapet_status.h>
 #include <stdbool.h>
-
-#include "base/status.h"
 
 #define PP_CHOICE_VALUES 6
 #define PP_CHOICE_LIST_BYTES 160

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 
 void pp_bytes_add_u64(pp_text *bytes, uint64_t value)
 {

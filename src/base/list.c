@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* Rows larger than this are sorted by pointers to them, of which there are two sets. */
 #define INDIRECT_ROW_BYTES 32

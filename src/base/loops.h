@@ -6,11 +6,10 @@
 #ifndef PARAPET_BASE_LOOPS_H
 #define PARAPET_BASE_LOOPS_H
 
+#include <parapet_types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/status.h"
 
 typedef struct pp_place {
     uint64_t to, from;

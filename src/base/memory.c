@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 #define PP_HUGE_PAGE_BYTES ((size_t)2 << 20)
 

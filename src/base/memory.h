@@ -6,9 +6,8 @@
 #ifndef PARAPET_BASE_MEMORY_H
 #define PARAPET_BASE_MEMORY_H
 
+#include <parapet_status.h>
 #include <stddef.h>
-
-#include "base/status.h"
 
 /* Alignment that direct I/O accepts on every file system we know. */
 #define PP_PAGE_BYTES 4096

@@ -2,10 +2,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <parapet_store.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "base/text.h"
 
 _Static_assert(sizeof(parapet_durability) == sizeof(int), "enums are set and read as int");

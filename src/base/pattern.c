@@ -1,6 +1,7 @@
 #include "base/pattern.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 
 void pp_patterns_init(pp_patterns *set, pp_budget *budget)
 {

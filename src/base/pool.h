@@ -2,7 +2,7 @@
 #ifndef PARAPET_BASE_POOL_H
 #define PARAPET_BASE_POOL_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 
 typedef struct pp_pool pp_pool;
 typedef struct pp_pool_thread pp_pool_thread;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "base/status.h"
+
 parapet_status pp_random_number(uint64_t *number)
 {
     while (getrandom(number, sizeof *number, 0) != (ssize_t)sizeof *number)

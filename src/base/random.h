@@ -2,9 +2,8 @@
 #ifndef PARAPET_BASE_RANDOM_H
 #define PARAPET_BASE_RANDOM_H
 
+#include <parapet_status.h>
 #include <stdint.h>
-
-#include "base/status.h"
 
 #define PP_RANDOM_ID_BYTES 17 /* 16 hexadecimal digits and a NUL */
 

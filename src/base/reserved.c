@@ -1,5 +1,7 @@
 #include "base/reserved.h"
 
+#include "base/status.h"
+
 parapet_status pp_reserved_check(const char *type, const int64_t *words, size_t count)
 {
     size_t i;

@@ -3,7 +3,7 @@
 #ifndef PARAPET_BASE_RESERVED_H
 #define PARAPET_BASE_RESERVED_H
 
-#include "base/status.h"
+#include <parapet_status.h>
 
 /* PARAPET_ERR_ARGUMENT, naming the type, unless all of the words are 0. */
 parapet_status pp_reserved_check(const char *type, const int64_t *words, size_t count);

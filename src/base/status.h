@@ -5,7 +5,7 @@
 #ifndef PARAPET_BASE_STATUS_H
 #define PARAPET_BASE_STATUS_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 void pp_text_init_within(pp_text *text, pp_budget *budget, const char *purpose)
 {

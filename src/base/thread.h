@@ -2,7 +2,7 @@
 #ifndef PARAPET_BASE_THREAD_H
 #define PARAPET_BASE_THREAD_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>

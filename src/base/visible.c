@@ -1,7 +1,7 @@
 /* Text from outside as it may be shown to people. A name or an attribute of a store may hold what moves the cursor,
  * turns around the order in which text is read, or cannot be seen at all. All sentences (base/status.c), and all that
  * the tool prints, go through here. */
-#include <parapet.h>
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

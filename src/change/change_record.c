@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "zarr/document.h"
 

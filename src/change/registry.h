@@ -8,10 +8,9 @@
 #ifndef PARAPET_CHANGE_REGISTRY_H
 #define PARAPET_CHANGE_REGISTRY_H
 
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "base/status.h"
 
 #define PP_OWN_FOLDER "__parapet"
 

@@ -1,6 +1,7 @@
 /* checkpoint.c - a generation in the making: begin, put, commit or abort. */
 #include "checkpoint/checkpoint.h"
 
+#include <parapet_store.h>
 #include <stdlib.h>
 #include <string.h>
 

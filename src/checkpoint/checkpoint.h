@@ -2,6 +2,8 @@
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
+#include <parapet_arrays.h>
+
 #include "comm/comm.h"
 #include "plan/homes.h"
 

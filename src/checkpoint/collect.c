@@ -26,6 +26,7 @@
 #include "array/trim.h"
 #include "array/walk.h"
 #include "base/choice.h"
+#include "base/status.h"
 #include "base/word_list.h"
 #include "checkpoint/commits.h"
 #include "copy/append_repair.h"

@@ -37,6 +37,7 @@
 #include "array/remove_node.h"
 #include "array/store_queries.h"
 #include "array/walk.h"
+#include "base/status.h"
 #include "change/registry.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)

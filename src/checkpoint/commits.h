@@ -11,6 +11,8 @@
 #ifndef PARAPET_CHECKPOINT_COMMITS_H
 #define PARAPET_CHECKPOINT_COMMITS_H
 
+#include <parapet_types.h>
+
 #include "zarr/commit_record.h"
 
 /* Numbers of the committed generations, newest first; free with pp_free. */

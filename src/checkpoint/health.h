@@ -2,7 +2,7 @@
 #ifndef PARAPET_CHECKPOINT_HEALTH_H
 #define PARAPET_CHECKPOINT_HEALTH_H
 
-#include <parapet.h>
+#include <parapet_types.h>
 
 typedef enum pp_generation_health {
     PP_GENERATION_UNKNOWN,

@@ -2,6 +2,7 @@
 #include "checkpoint/items.h"
 
 #include "base/reserved.h"
+#include "base/status.h"
 
 parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, int count)
 {

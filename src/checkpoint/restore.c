@@ -1,6 +1,7 @@
 /* restore.c - generations that exist: found, verified, read. */
 #include "checkpoint/restore.h"
 
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/array.h"

@@ -20,6 +20,7 @@
 #include "array/walk.h"
 #include "base/checked.h"
 #include "base/choice.h"
+#include "base/status.h"
 #include "change/registry.h"
 
 static const char *const kind_words[PP_REMOVE_TREE_KINDS] = {

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define MAX_LEVEL 9

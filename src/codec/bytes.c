@@ -1,6 +1,7 @@
 /* bytes: elements in C order, in a stated byte order. */
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/internal.h"
 
 static parapet_status prepare(pp_stage *stage)

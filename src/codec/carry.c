@@ -1,6 +1,8 @@
 /* What a copy of an array keeps of its codecs. */
 #include "codec/traits.h"
 
+#include "base/status.h"
+
 bool pp_chain_spec_can_stay(const pp_chain_spec *spec, bool is_permuted)
 {
     int i;

@@ -1,4 +1,5 @@
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 /* Sizes beyond this are refused, so that sums of a few of them cannot overflow. */

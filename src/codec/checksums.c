@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define CHECKSUM_BYTES 4

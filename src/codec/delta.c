@@ -2,6 +2,7 @@
  * a byte order of its own. */
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/internal.h"
 
 static parapet_status prepare(pp_stage *stage)

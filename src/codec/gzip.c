@@ -3,6 +3,7 @@
 #include <libdeflate.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 /* Above it the bound of libdeflate, which is little more than the chunk, could wrap. */

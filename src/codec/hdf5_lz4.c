@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define HEADER_BYTES 12

@@ -3,6 +3,7 @@
 #include <lz4.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define LENGTH_BYTES 4

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "codec/internal.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/internal.h"
 #include "codec/shard_index.h"
 #include "geometry/strided.h"

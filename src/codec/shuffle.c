@@ -2,6 +2,7 @@
  * What is left at the end, as after a checksum that HDF5 put before it, stays as it is. */
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define MAX_ELEMENT_BYTES (1 << 20)

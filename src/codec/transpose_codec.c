@@ -1,4 +1,5 @@
 /* transpose: encoded dimension i is decoded dimension order[i]. */
+#include "base/status.h"
 #include "codec/internal.h"
 #include "geometry/strided.h"
 

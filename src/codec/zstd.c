@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "codec/internal.h"
 
 #define FRAME_MAGIC UINT32_C(0xFD2FB528)

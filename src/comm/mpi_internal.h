@@ -3,6 +3,7 @@
 #define PARAPET_COMM_MPI_INTERNAL_H
 
 #include <mpi.h>
+#include <parapet_types.h>
 
 #include "comm/exchange.h"
 #include "comm/internal.h"

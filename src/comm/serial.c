@@ -1,6 +1,8 @@
 /* serial.c - the library without MPI: what mpi_comm.c is with it. */
 #include "comm/flavour.h"
 
+#include "base/status.h"
+
 parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_seconds)
 {
     (void)deadline_seconds;

@@ -7,6 +7,7 @@
 #ifndef PARAPET_COMM_WIRE_H
 #define PARAPET_COMM_WIRE_H
 
+#include "base/status.h"
 #include "comm/comm.h"
 
 #define PP_REQUEST_WORDS 72

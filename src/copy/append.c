@@ -1,6 +1,7 @@
 /* append.c - one append from its beginning to its end: see append.h. */
 #include "copy/append.h"
 
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -8,6 +9,7 @@
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "copy/append_check.h"
 #include "copy/append_list.h"

@@ -10,6 +10,7 @@
 #include "array/membership.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "copy/append_blocks.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"

@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"
 #include "copy/child_listing.h"

@@ -10,6 +10,7 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "copy/append_ranks.h"
 #include "copy/append_task.h"
 

@@ -1,8 +1,11 @@
 /* append_ranks.c - the ranks that append together, and what they tell of their progress. */
 #include "copy/append_ranks.h"
 
+#include <parapet_store.h>
+
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "copy/append_task.h"
 
 pp_comm *pp_append_comm(const pp_append *append)

@@ -9,6 +9,7 @@
 #include "array/reconsolidate.h"
 #include "array/store_queries.h"
 #include "base/sha256.h"
+#include "base/status.h"
 #include "copy/append_check.h"
 #include "copy/append_list.h"
 #include "copy/append_ranks.h"

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/reserved.h"
+#include "base/status.h"
 #include "copy/copy_request.h"
 
 /* A piece of a text that somebody else owns. */

@@ -1,5 +1,7 @@
 #include "copy/child_listing.h"
 
+#include <parapet_arrays.h>
+
 #include "base/memory.h"
 
 static int add_child(void *context, const char *name, parapet_node_kind kind)

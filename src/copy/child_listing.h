@@ -2,6 +2,8 @@
 #ifndef PARAPET_COPY_CHILD_LISTING_H
 #define PARAPET_COPY_CHILD_LISTING_H
 
+#include <parapet_types.h>
+
 #include "comm/comm.h"
 
 typedef struct pp_listing {

@@ -8,6 +8,7 @@
 #include "array/node.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "copy/task.h"
 
 /* What a zarr.json of ours never exceeds. */

@@ -1,6 +1,7 @@
 #include "copy/cooperative_read.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "copy/source.h"
 #include "copy/target.h"
 #include "geometry/strided.h"

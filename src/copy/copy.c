@@ -11,6 +11,7 @@
 #include "array/reconsolidate.h"
 #include "array/store_queries.h"
 #include "base/choice.h"
+#include "base/status.h"
 #include "copy/append.h"
 #include "copy/array_copy.h"
 #include "copy/copy_request.h"

@@ -2,6 +2,8 @@
 #ifndef PARAPET_COPY_COPY_H
 #define PARAPET_COPY_COPY_H
 
+#include <parapet_types.h>
+
 #include "comm/comm.h"
 
 /* [collective] What lies at a path of the source; comm: of those who ask. */

@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "base/reserved.h"
+#include "base/status.h"
 #include "rechunk/rechunk.h"
 
 #define NUMBER(field, most, meaning) PP_OPTION_NUMBER(parapet_copy_request, field, 0, most, 0, meaning)

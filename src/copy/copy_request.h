@@ -2,7 +2,8 @@
 #ifndef PARAPET_COPY_COPY_REQUEST_H
 #define PARAPET_COPY_COPY_REQUEST_H
 
-#include "base/status.h"
+#include <parapet_arrays.h>
+#include <stdbool.h>
 
 /* Whether a text of a request says something: NULL and "" leave things as they are. */
 static inline bool pp_copy_is_given(const char *text)

@@ -1,11 +1,14 @@
 /* decision.c - how an array is copied: planned anew, or taken up from a run before; rank 0 decides for all. */
 #include "copy/decision.h"
 
+#include <parapet_store.h>
+
 #include "array/ancestors.h"
 #include "array/array.h"
 #include "array/create.h"
 #include "array/node.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "copy/cleanup.h"
 #include "copy/inputs.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "geometry/strided.h"
 #include "transfer/shard.h"
 

@@ -8,6 +8,7 @@
  * A failure removes the temporary file. */
 #include "copy/file.h"
 
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/announcement.h"
@@ -17,6 +18,7 @@
 #include "array/store_queries.h"
 #include "base/choice.h"
 #include "base/reserved.h"
+#include "base/status.h"
 #include "copy/copy.h"
 #include "copy/selection.h"
 

@@ -2,6 +2,8 @@
 #ifndef PARAPET_COPY_FILE_H
 #define PARAPET_COPY_FILE_H
 
+#include <parapet_arrays.h>
+
 #include "foreign/outline.h"
 #include "store/store.h"
 

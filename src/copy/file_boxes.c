@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "copy/file.h"
 
 /* Of the memory that a rank may use; the rest is for reading. */

@@ -15,6 +15,7 @@
 
 #include "array/array.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "copy/copy_request.h"
 #include "copy/inputs.h"

@@ -24,6 +24,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 
 /* A record: length of the payload, payload, CRC-32C of both. */

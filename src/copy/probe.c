@@ -11,6 +11,7 @@
 #include "array/store_queries.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "copy/task.h"
 
 #define WRITE_BYTES ((size_t)16 << 20)

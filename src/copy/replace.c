@@ -23,6 +23,7 @@
 #include "array/seal_objects.h"
 #include "array/store_queries.h"
 #include "array/walk.h"
+#include "base/status.h"
 #include "copy/job_state.h"
 #include "copy/task.h"
 

@@ -2,7 +2,7 @@
 #ifndef PARAPET_COPY_RUN_IN_THREAD_H
 #define PARAPET_COPY_RUN_IN_THREAD_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 
 typedef struct pp_thread_work {
     void *context;

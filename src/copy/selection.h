@@ -6,7 +6,8 @@
 #ifndef PARAPET_COPY_SELECTION_H
 #define PARAPET_COPY_SELECTION_H
 
-#include "base/status.h"
+#include <parapet_status.h>
+#include <stdbool.h>
 
 typedef struct pp_names {
     char **patterns;

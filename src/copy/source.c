@@ -1,6 +1,7 @@
 #include "copy/source.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "geometry/strided.h"
 #include "transfer/requests.h"
 

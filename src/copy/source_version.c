@@ -9,6 +9,7 @@
 #include "array/store_queries.h"
 #include "array/walk.h"
 #include "base/bytes.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "copy/task.h"
 #include "copy/unit_share.h"

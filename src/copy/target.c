@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "copy/verify_resumed.h"
 

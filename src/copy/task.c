@@ -1,6 +1,7 @@
 /* task.c - one array of a copy: what is copied to where, and whether its source changed. */
 #include "copy/task.h"
 
+#include <parapet_store.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -8,6 +9,7 @@
 #include "array/store_queries.h"
 #include "array/stored_shards.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "copy/changes.h"
 #include "copy/progress.h"

@@ -16,6 +16,7 @@
 #include "array/reconsolidate.h"
 #include "array/store_queries.h"
 #include "base/list.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "codec/crc32c.h"
 #include "copy/array_copy.h"

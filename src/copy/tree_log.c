@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/node.h"
+#include "base/status.h"
 #include "copy/copy_request.h"
 
 #define LOG_BYTES_MOST ((size_t)64 << 20)

@@ -2,6 +2,8 @@
 #ifndef PARAPET_COPY_TREE_LOG_H
 #define PARAPET_COPY_TREE_LOG_H
 
+#include <parapet_arrays.h>
+
 #include "base/sha256.h"
 #include "store/store.h"
 

@@ -9,6 +9,7 @@
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "array/walk.h"
+#include "base/status.h"
 #include "copy/progress.h"
 #include "copy/replace.h"
 #include "copy/task.h"

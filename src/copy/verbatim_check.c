@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "copy/changes.h"
 #include "copy/copy_request.h"
 #include "copy/task.h"

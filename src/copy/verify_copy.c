@@ -5,6 +5,7 @@
 #include "array/store_queries.h"
 #include "array/stored_shards.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "copy/digest.h"
 #include "copy/task.h"
 #include "rechunk/plan_print.h"

@@ -3,6 +3,7 @@
 
 #include "array/node_path.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 
 #define WINDOW_BYTES ((size_t)16 << 10)

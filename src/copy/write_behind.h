@@ -5,6 +5,7 @@
 #ifndef PARAPET_COPY_WRITE_BEHIND_H
 #define PARAPET_COPY_WRITE_BEHIND_H
 
+#include "base/status.h"
 #include "copy/open_chunks.h"
 #include "copy/target.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* Entries of one dimension are listed; more than this would be a mesh and shards of millions that all meet. */
 #define ENTRIES_MOST ((size_t)1 << 22)

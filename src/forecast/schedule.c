@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "forecast/schedule_owners.h"
 #include "plan/ownership.h"
 

@@ -8,6 +8,8 @@
 #ifndef PARAPET_FORECAST_SCHEDULE_H
 #define PARAPET_FORECAST_SCHEDULE_H
 
+#include <parapet_store.h>
+
 #include "forecast/share.h"
 #include "plan/lattice.h"
 

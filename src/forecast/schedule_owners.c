@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/choice.h"
+#include "base/status.h"
 #include "plan/self_service.h"
 
 /* Five numbers are kept per shard, 24 bytes. */

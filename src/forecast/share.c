@@ -1,6 +1,7 @@
 #include "forecast/share.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "plan/pieces.h"
 
 /* Boxes of one rank in one shard that are looked at one by one. */

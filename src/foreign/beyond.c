@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 parapet_status pp_foreign_beyond_begin(pp_foreign_beyond *beyond, int ndim)
 {

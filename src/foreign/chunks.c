@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/traits.h"
 #include "zarr/texts.h"
 

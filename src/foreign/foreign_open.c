@@ -1,6 +1,7 @@
 /* foreign_open.c - which file a url means. */
 #include <string.h>
 
+#include "base/status.h"
 #include "foreign/foreign.h"
 
 #define RAW_SCHEME "raw:"

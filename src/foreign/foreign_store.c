@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "foreign/foreign.h"
 #include "foreign/format.h"
 #include "foreign/runs.h"

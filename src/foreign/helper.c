@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/status.h"
 
 #define FIRST_BYTES ((size_t)64 << 10)
 #define END_BYTES 13 /* "end 01234567\n" */

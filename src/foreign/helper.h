@@ -3,8 +3,7 @@
 #ifndef PARAPET_FOREIGN_HELPER_H
 #define PARAPET_FOREIGN_HELPER_H
 
-#include "base/status.h"
-
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "foreign/format.h"
 
 #define FIRST_HEADER_BYTES ((size_t)64 << 10)

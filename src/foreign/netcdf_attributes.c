@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "base/utf8.h"
 #include "foreign/netcdf.h"
 #include "zarr/base64.h"

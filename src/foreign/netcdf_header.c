@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "foreign/netcdf.h"
 
 static const pp_netcdf_type types[] = {

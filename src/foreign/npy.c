@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "foreign/format.h"
 
 #define SIGNATURE "\223NUMPY"

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "foreign/format.h"
 
 #define END_BYTES 22

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 bool pp_outline_is_hidden(const pp_outline_array *array, const char *attribute)
 {

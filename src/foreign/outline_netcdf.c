@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "base/utf8.h"
 #include "foreign/netcdf.h"
 #include "foreign/outline.h"

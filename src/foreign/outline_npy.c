@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "foreign/outline.h"
 
 /* As NumPy does: the elements begin at a multiple of this. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* Equal slabs as far as possible, so that the last one is not a small rest. */
 static int64_t slab_extent(int64_t extent, int64_t most)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "foreign/format.h"
 
 #define MOST_VALUE_BYTES 256

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "zarr/base64.h"
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 static int64_t end_of(const pp_box *box, int d)
 {

@@ -5,10 +5,10 @@
 #ifndef PARAPET_GEOMETRY_BOX_H
 #define PARAPET_GEOMETRY_BOX_H
 
+#include <parapet_types.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "base/text.h"
 
 typedef struct pp_box {

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/reserved.h"
+#include "base/status.h"
 
 static parapet_status refuse_spread(int d, int spread)
 {

@@ -7,6 +7,8 @@
 #ifndef PARAPET_GEOMETRY_DISTRIBUTION_H
 #define PARAPET_GEOMETRY_DISTRIBUTION_H
 
+#include <parapet_arrays.h>
+
 #include "geometry/box.h"
 
 typedef struct pp_distribution {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/status.h"
+
 static parapet_status init_for_rank(pp_distribution *distribution, const parapet_distribution *given, int64_t rank)
 {
     parapet_status status;

@@ -1,6 +1,7 @@
 #include "geometry/flat.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 
 parapet_status pp_flat_init(pp_flat *flat, int ndim, const int64_t *shape, size_t element_bytes)
 {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* A dimension of 0 counts as 1: the others still make the steps between elements. */
 static parapet_status multiply(int ndim, const int64_t *factors, int64_t first, const char *what)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* Parts of a range of shards or chunks whose picks are counted at a time. */
 #define BUCKETS 1024

@@ -5,6 +5,8 @@
 #ifndef PARAPET_PLAN_LATTICE_LOAD_H
 #define PARAPET_PLAN_LATTICE_LOAD_H
 
+#include <stdbool.h>
+
 #include "base/memory.h"
 #include "plan/turns.h"
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "plan/worklist.h"
 
 #define PAIRWISE_MOST 16

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* A chunk of about 1 MiB compresses well, is fetched in one request near the disk's full speed (256 KiB would
  * already do), and is small enough that reading a corner does not cost a whole file. */

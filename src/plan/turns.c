@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 /* A server that waits for its next turn. */
 typedef struct waiting {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 #define HEAD "parapet weights 1\nservers "
 #define SERVERS_MOST (1 << 20)

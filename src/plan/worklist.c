@@ -1,6 +1,7 @@
 #include "plan/worklist.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 
 #define LIST_PURPOSE "the lists of shards to transfer"
 

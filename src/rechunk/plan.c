@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "rechunk/count.h"
 #include "rechunk/strategy.h"
 

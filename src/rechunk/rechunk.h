@@ -17,6 +17,8 @@
 #ifndef PARAPET_RECHUNK_RECHUNK_H
 #define PARAPET_RECHUNK_RECHUNK_H
 
+#include <parapet_arrays.h>
+
 #include "base/sha256.h"
 #include "geometry/box.h"
 

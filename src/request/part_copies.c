@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "geometry/strided.h"
 
 #define ALIGNMENT ((size_t)64) /* of the elements of a part: enough for every type */

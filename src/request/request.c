@@ -1,8 +1,10 @@
 #include "request/request.h"
 
+#include <parapet_store.h>
 #include <stdatomic.h>
 
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "comm/turn.h"
 
 struct parapet_request {

@@ -7,6 +7,8 @@
 #ifndef PARAPET_REQUEST_REQUEST_H
 #define PARAPET_REQUEST_REQUEST_H
 
+#include <parapet_arrays.h>
+
 #include "comm/comm.h"
 
 /* A call that can be started. */

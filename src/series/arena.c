@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "series/cutter.h"
 #include "series/series_handle.h"
 #include "series/step.h"

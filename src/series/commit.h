@@ -2,7 +2,8 @@
 #ifndef PARAPET_SERIES_COMMIT_H
 #define PARAPET_SERIES_COMMIT_H
 
-#include "base/status.h"
+#include <parapet_arrays.h>
+#include <stdbool.h>
 
 /* [collective] Makes the steps whose shards are durable visible. */
 parapet_status pp_series_commit(parapet_series *series);

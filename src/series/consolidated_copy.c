@@ -11,6 +11,7 @@
 #include "array/node_path.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "series/series_handle.h"
 #include "zarr/document.h"
 

@@ -2,8 +2,10 @@
 #ifndef PARAPET_SERIES_CONSOLIDATED_COPY_H
 #define PARAPET_SERIES_CONSOLIDATED_COPY_H
 
+#include <parapet_arrays.h>
+#include <stdbool.h>
+
 #include "base/sha256.h"
-#include "base/status.h"
 
 /* What the group's consolidated metadata say about an array, without its steps and attributes. */
 typedef struct pp_series_consolidated_copy {

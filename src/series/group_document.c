@@ -13,6 +13,7 @@
 #include "array/attributes.h"
 #include "array/consolidate.h"
 #include "array/node.h"
+#include "base/status.h"
 #include "series/consolidated_copy.h"
 #include "series/series_handle.h"
 

@@ -3,6 +3,8 @@
 #ifndef PARAPET_SERIES_GROUP_DOCUMENT_H
 #define PARAPET_SERIES_GROUP_DOCUMENT_H
 
+#include <parapet_arrays.h>
+
 #include "zarr/document.h"
 
 /* Writes the group's document with this number of committed steps and consolidated metadata, and makes everything

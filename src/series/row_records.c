@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "array/stored_document.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "series/series_handle.h"
 

@@ -8,6 +8,8 @@
 #ifndef PARAPET_SERIES_ROW_RECORDS_H
 #define PARAPET_SERIES_ROW_RECORDS_H
 
+#include <parapet_arrays.h>
+
 #include "change/change_record.h"
 #include "store/store.h"
 

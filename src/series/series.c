@@ -4,6 +4,7 @@
 #include "array/array.h"
 #include "array/store_queries.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "series/arena.h"
 #include "series/row.h"
 #include "series/row_records.h"

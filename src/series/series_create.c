@@ -4,6 +4,7 @@
 #include "array/create.h"
 #include "array/node.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "series/group_document.h"
 #include "series/series_handle.h"
 #include "series/series_spec.h"

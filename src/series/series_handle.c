@@ -4,6 +4,7 @@
 #include "array/array.h"
 #include "array/node_path.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "series/arena.h"
 

@@ -6,6 +6,7 @@
 #include "array/resize.h"
 #include "array/state.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "series/consolidated_copy.h"
 #include "series/group_document.h"
 #include "series/row_records.h"

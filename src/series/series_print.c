@@ -1,4 +1,5 @@
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "series/arena.h"
 #include "series/series_handle.h"
 

@@ -2,6 +2,7 @@
  * coordinate. */
 #include "series/series_spec.h"
 
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 

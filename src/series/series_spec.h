@@ -2,6 +2,8 @@
 #ifndef PARAPET_SERIES_SERIES_SPEC_H
 #define PARAPET_SERIES_SERIES_SPEC_H
 
+#include <parapet_arrays.h>
+
 #include "comm/comm.h"
 
 /* Paths and specs of the arrays, then of the coordinate. */

@@ -1,6 +1,7 @@
 /* series_start.c - a step that is appended beside the program. */
 #include "array/array.h"
 #include "array/store_queries.h"
+#include "base/status.h"
 #include "request/part_copies.h"
 #include "request/request.h"
 #include "series/series.h"

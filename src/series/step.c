@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "base/checked.h"
 #include "base/reserved.h"
+#include "base/status.h"
 #include "series/series_handle.h"
 
 static parapet_status check_step(const parapet_step *step)

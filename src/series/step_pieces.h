@@ -2,6 +2,8 @@
 #ifndef PARAPET_SERIES_STEP_PIECES_H
 #define PARAPET_SERIES_STEP_PIECES_H
 
+#include <parapet_arrays.h>
+
 #include "base/list.h"
 #include "geometry/box.h"
 

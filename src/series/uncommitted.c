@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "array/resize.h"
+#include "base/status.h"
 #include "series/consolidated_copy.h"
 #include "series/row_records.h"
 #include "series/series_handle.h"

@@ -2,7 +2,8 @@
 #ifndef PARAPET_SERIES_UNCOMMITTED_H
 #define PARAPET_SERIES_UNCOMMITTED_H
 
-#include "base/status.h"
+#include <parapet_arrays.h>
+#include <stdbool.h>
 
 /* Refuses a series whose number of steps was changed by anything but the series itself. cuts: an earlier run was
  * about to add steps, and the remains are to be cut off. */

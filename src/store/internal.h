@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "base/status.h"
 #include "store/listing.h"
 #include "store/store.h"
 

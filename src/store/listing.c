@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 static parapet_status make_room(pp_listing *listing)
 {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "store/memory_space.h"
 
 typedef struct pp_memory_lock {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pp_memory_space *registry;

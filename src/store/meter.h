@@ -3,10 +3,9 @@
 #ifndef PARAPET_STORE_METER_H
 #define PARAPET_STORE_METER_H
 
+#include <parapet_status.h>
 #include <pthread.h>
 #include <stdint.h>
-
-#include "base/status.h"
 
 /* Time in which several threads are inside calls is counted once, since they share what is measured. */
 typedef struct pp_meter {

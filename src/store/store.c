@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "store/meter.h"
 
 static parapet_status check_component(const char *key, const char *start, size_t bytes)

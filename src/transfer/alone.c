@@ -1,6 +1,7 @@
 #include "transfer/alone.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "transfer/point_transfer.h"
 #include "transfer/read_planned.h"
 #include "transfer/session.h"

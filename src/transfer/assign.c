@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ranks.h"
+#include "base/status.h"
 #include "comm/exchange.h"
 #include "plan/proposals.h"
 #include "plan/self_service.h"

@@ -1,5 +1,7 @@
 #include "transfer/context.h"
 
+#include "base/status.h"
+
 void pp_counters_plan(pp_counters *counters, size_t bytes)
 {
     if ((int64_t)bytes > atomic_load(&counters->memory_planned))

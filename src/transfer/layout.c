@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/status.h"
+
 static parapet_status build_chain(pp_layout *layout, const pp_array_document *document, const pp_chain_spec *codecs,
                                   bool ignore_checksums)
 {

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/reserved.h"
+#include "base/status.h"
 
 static parapet_status refuse_bounds(int index, int dimension, const pp_box *box, const pp_grid *array)
 {

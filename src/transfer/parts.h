@@ -2,6 +2,8 @@
 #ifndef PARAPET_TRANSFER_PARTS_H
 #define PARAPET_TRANSFER_PARTS_H
 
+#include <parapet_arrays.h>
+
 #include "geometry/strided.h"
 #include "transfer/layout.h"
 

@@ -1,5 +1,7 @@
 #include "transfer/pinned.h"
 
+#include "base/status.h"
+
 static parapet_status add(pp_pinned *pinned, pp_store *store, int64_t number, const char *key)
 {
     pp_pinned_shard *shard;

@@ -50,6 +50,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "base/status.h"
 
 typedef enum item_state {
     ITEM_FREE,

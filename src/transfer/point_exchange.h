@@ -7,6 +7,7 @@
 #ifndef PARAPET_TRANSFER_POINT_EXCHANGE_H
 #define PARAPET_TRANSFER_POINT_EXCHANGE_H
 
+#include "base/status.h"
 #include "plan/indices.h"
 #include "transfer/transfer.h"
 

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "comm/exchange.h"
 #include "transfer/assign.h"
 #include "transfer/memory_plan.h"

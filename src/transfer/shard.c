@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 
 /* Less than what goes round the page cache. */

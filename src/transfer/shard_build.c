@@ -1,6 +1,7 @@
 #include "transfer/shard_build.h"
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "change/registry.h"
 #include "codec/crc32c.h"
 

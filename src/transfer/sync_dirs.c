@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/status.h"
 #include "comm/exchange.h"
 #include "comm/topology.h"
 

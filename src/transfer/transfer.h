@@ -77,10 +77,12 @@ typedef struct pp_staged {
 parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
                                  pp_staged *staged);
 
+struct pp_failure; /* see base/status.h */
+
 /* [collective] The same after something that may have failed on this rank: then nothing is written, and all ranks are
  * told. */
-parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *team, const pp_transfer_array *arrays,
-                                       int array_count, pp_staged *staged);
+parapet_status pp_transfer_stage_after(const struct pp_failure *before, const pp_team *team,
+                                       const pp_transfer_array *arrays, int array_count, pp_staged *staged);
 
 /* [local] After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which
  * everything outside the array is fill value, or absent. */
@@ -90,7 +92,8 @@ parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, con
 /* [local] Builds new versions of those shards of the array that were chosen of the delayed ones, as they are with all
  * that is delayed. *left_out: the first failure of shards that cannot be written, because another job has written
  * them; the others are. */
-parapet_status pp_transfer_stage_write_back(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out);
+parapet_status pp_transfer_stage_write_back(const pp_transfer_array *array, pp_staged *staged,
+                                            struct pp_failure *left_out);
 
 /* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace a different one.
  * contexts are those of the arrays of the transfer. */

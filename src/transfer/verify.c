@@ -1,5 +1,7 @@
 #include "transfer/transfer.h"
 
+#include "base/status.h"
+
 static parapet_status verify_chunk(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk,
                                    pp_chain_scratch *scratch, pp_buffer *buffer)
 {

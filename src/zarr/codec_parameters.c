@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/status.h"
 #include "zarr/fields.h"
 #include "zarr/json_print.h"
 

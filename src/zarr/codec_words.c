@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/traits.h"
 #include "zarr/document.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/codec_parameters.h"
 #include "zarr/fields.h"
 #include "zarr/json_print.h"

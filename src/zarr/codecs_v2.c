@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/status.h"
 #include "zarr/codec_parameters.h"
 #include "zarr/codecs_json.h"
 #include "zarr/json_print.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "codec/crc32c.h"
 #include "zarr/document.h"
 

@@ -1,6 +1,7 @@
 /* .zarray and .zattrs, told in the words of Zarr v3. */
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/codecs_json.h"
 #include "zarr/codecs_v2.h"
 #include "zarr/document.h"

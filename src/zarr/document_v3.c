@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/codecs_json.h"
 #include "zarr/document.h"
 #include "zarr/fields.h"

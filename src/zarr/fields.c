@@ -1,8 +1,10 @@
 #include "zarr/fields.h"
 
 #include <inttypes.h>
+#include <parapet_types.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/json_print.h"
 
 static parapet_status copy_name(pp_extension *extension, pp_json *json, const char *field)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/utf8.h"
 #include "zarr/base64.h"
 #include "zarr/element.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/base64.h"
 #include "zarr/element.h"
 #include "zarr/json_print.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/json_scan.h"
 
 static parapet_status refuse_memory(void)

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "base/utf8.h"
 #include "zarr/json.h"
 

@@ -2,7 +2,7 @@
 #ifndef PARAPET_ZARR_JSON_SCAN_H
 #define PARAPET_ZARR_JSON_SCAN_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 
 /* Refuses text that is not JSON, is nested too deeply, has too many values for memory, repeats a key or has an
  * integer beyond 64 bits. */

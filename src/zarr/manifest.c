@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "codec/crc32c.h"
 
 static const unsigned char head_magic[8] = {'P', 'A', 'R', 'A', 'P', 'E', 'T', 'H'};

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/status.h"
 #include "base/utf8.h"
 #include "zarr/document.h"
 #include "zarr/fields.h"

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "base/utf8.h"
 
 #define NUMBER_BYTES 4

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "zarr/fields.h"
 #include "zarr/json_print.h"
 

@@ -2,6 +2,8 @@
 #ifndef PARAPET_ZARR_TYPES_H
 #define PARAPET_ZARR_TYPES_H
 
+#include <parapet_types.h>
+
 #include "base/text.h"
 #include "zarr/json.h"
 

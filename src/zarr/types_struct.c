@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/status.h"
 #include "zarr/fields.h"
 #include "zarr/json_print.h"
 #include "zarr/types.h"

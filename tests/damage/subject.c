@@ -1,6 +1,7 @@
 #include "subject.h"
 
 #include <malloc.h>
+#include <parapet_store.h>
 
 #include "support.h"
 

@@ -7,6 +7,8 @@
  * damage_state_flips quick|soak: quick takes some bits of each object, most of them of a series' documents. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "copy_bed.h"
 #include "damaged_store.h"
 #include "subject.h"

@@ -5,6 +5,8 @@
  * in itself, so that only the seal can tell them apart. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "subject.h"

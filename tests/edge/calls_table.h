@@ -3,7 +3,6 @@
 #define PARAPET_TESTS_CALLS_TABLE_H
 
 #include <mpi.h>
-#include <parapet.h>
 #include <parapet_plan.h>
 #include <stdbool.h>
 

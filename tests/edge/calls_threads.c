@@ -1,6 +1,7 @@
 /* calls_threads.c - threads of one program that make calls on one store at the same time. */
 #include "strip.h"
 
+#include <parapet_store.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

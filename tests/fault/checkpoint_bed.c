@@ -1,6 +1,7 @@
 #include "checkpoint_bed.h"
 
 #include <inttypes.h>
+#include <parapet_store.h>
 #include <unistd.h>
 
 #include "crash.h"

@@ -3,8 +3,11 @@
  * happened, also if somebody has written to the target since. One process, storage in memory. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "crash.h"
 #include "image.h"
 #include "scratch.h"

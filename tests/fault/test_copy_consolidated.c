@@ -3,6 +3,8 @@
  * after collecting what the crash left. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "copy_bed.h"
 
 enum { ARRAY = 0, STRIDE = 3 };

@@ -2,6 +2,8 @@
  * there: a crash or a failure in the middle of that leaves a copy that can be resumed and is right then, or none. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "copy_bed.h"
 
 enum { EDGE = 24 /* of the source */, ELEMENTS = EDGE * EDGE };

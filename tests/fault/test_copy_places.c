@@ -1,6 +1,7 @@
 /* Where copies lie: what an earlier copy left in the target's store or in the one between passes is not believed, a
  * crash while it is forgotten does no harm, a copy is not made onto its own source, and what others have put at the
  * same path stays. */
+#include <parapet_store.h>
 #include <unistd.h>
 
 #include "support.h"

@@ -2,6 +2,8 @@
  * differs, nothing is touched, and the right arguments go on with it. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "copy_bed.h"

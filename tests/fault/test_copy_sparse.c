@@ -2,6 +2,8 @@
  * it takes as long as what is stored, and has the same chunks as the source. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 
 enum { PLACES = 12, BOX = 64, REPORTS_MOST = 200 };

@@ -4,6 +4,7 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <parapet_store.h>
 
 #include "array/open.h"
 #include "array/store_handle.h"

@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <parapet_store.h>
 #include <sys/mount.h>
 
 #include "array/array_handle.h"

@@ -4,6 +4,8 @@
  * storage in memory. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "array/open.h"
 #include "array/store_queries.h"
 #include "base/memory.h"

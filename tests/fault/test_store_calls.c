@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "shim.h"
 #include "stores/faulty.h"
 

@@ -2,6 +2,9 @@
  * check of an array tells of it. The same holds for shards that a resize was about to remove. */
 #include "support.h"
 
+#include <parapet.h>
+
+#include "base/status.h"
 #include "image.h"
 
 #include "array/open.h"

@@ -14,6 +14,7 @@
 #include "array/open.h"
 #include "array/store_queries.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "image.h"
 #include "places.h"
 #include "scratch.h"

@@ -2,6 +2,8 @@
  * set through it puts nothing back. */
 #include "pair.h"
 
+#include <parapet.h>
+
 static const int64_t shape[2] = {8, 8}, grown[2] = {16, 8}, origin[2] = {0, 0}, behind[2] = {8, 0};
 
 static void write_rows(pair *own, parapet_array *array, const int64_t *start)

@@ -1,5 +1,6 @@
 /* Another job consolidates the root while a series is open. The steps that come later must not be hidden by what was
  * consolidated: it goes, or it tells of them. */
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
  * layout that nobody has written yet. The reader is told so, and is not handed other bits as its values. */
 #include "pair.h"
 
+#include <parapet.h>
+
 enum { LENGTH = 1000 };
 
 static const int64_t shape[1] = {LENGTH}, origin[1] = {0};

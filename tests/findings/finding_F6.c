@@ -2,6 +2,8 @@
  * the old one has closed it, the new one goes on behind its steps. */
 #include "pair.h"
 
+#include <parapet.h>
+
 enum { WIDTH = 100, STEPS = 6 };
 
 static const int64_t shape[2] = {0, WIDTH}, chunks[2] = {1, WIDTH}, shards[2] = {4, WIDTH};

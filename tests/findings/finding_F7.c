@@ -1,4 +1,5 @@
 /* Two jobs make one array, neither to overwrite: one of them has made it, the other is told that it is late. */
+#include <parapet.h>
 #include <stdio.h>
 
 #include "pair.h"

@@ -2,6 +2,8 @@
  * the shards have changed meanwhile repeats the call. */
 #include "pair.h"
 
+#include <parapet.h>
+
 enum { ROUNDS = 150, LENGTH = 4096, CHUNK = 64, OWN_CHUNKS = LENGTH / CHUNK / 2, ATTEMPTS_MOST = 1000 };
 
 static const int64_t shape[1] = {LENGTH}, chunks[1] = {CHUNK}, shards[1] = {1024}, origin[1] = {0};

@@ -4,7 +4,7 @@
 #ifndef PARAPET_TESTS_PAIR_H
 #define PARAPET_TESTS_PAIR_H
 
-#include <parapet.h>
+#include <parapet_status.h>
 #include <stdbool.h>
 
 enum { PAIR_NUMBERS = 64 };

@@ -1,5 +1,6 @@
 #include "bed.h"
 
+#include <parapet_store.h>
 #include <stdlib.h>
 #include <string.h>
 

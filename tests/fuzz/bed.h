@@ -3,6 +3,8 @@
 #ifndef PARAPET_TESTS_FUZZ_BED_H
 #define PARAPET_TESTS_FUZZ_BED_H
 
+#include <parapet_arrays.h>
+
 #include "store/store.h"
 
 void require(bool is_true);

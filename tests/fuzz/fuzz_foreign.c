@@ -3,6 +3,8 @@
  * a header that was accepted leads nowhere outside the file. */
 #include "foreign_walk.h"
 
+#include "base/status.h"
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)

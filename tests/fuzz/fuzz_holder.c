@@ -5,6 +5,7 @@
 
 #include "array/lock_text.h"
 #include "base/checked.h"
+#include "base/status.h"
 #include "bed.h"
 #include "store/record.h"
 

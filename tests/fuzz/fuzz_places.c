@@ -2,6 +2,7 @@
  * that what is behind it is tried. All that a table shows can be listed, and read unless it is encoded. */
 #include "foreign_walk.h"
 
+#include "base/status.h"
 #include "codec/crc32c.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);

@@ -6,6 +6,7 @@
  * so that what is tried is mostly right. Then all verbs run that read it. Each ends in a status and a sentence, and
  * nothing stays allocated. PARAPET_FUZZ_FILE=job, for example, tries one kind only. At the end it says how many verbs
  * that were. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

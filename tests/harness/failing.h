@@ -2,6 +2,8 @@
 #ifndef PARAPET_TESTS_FAILING_H
 #define PARAPET_TESTS_FAILING_H
 
+#include <parapet_store.h>
+
 #include "array/open.h"
 #include "base/memory.h"
 #include "store/store.h"

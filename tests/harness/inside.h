@@ -17,7 +17,7 @@ static int failures;
             failures++;                                                                                              \
             fprintf(stderr, "%s:%d: expected %s: ", __func__, __LINE__, #is_true);                                   \
             fprintf(stderr, __VA_ARGS__);                                                                            \
-            fprintf(stderr, "; the sentence is \"%s\"\n", pp_failure_message());                                     \
+            fprintf(stderr, "; the sentence is \"%s\"\n", parapet_error_message());                                  \
         }                                                                                                            \
     } while (0)
 

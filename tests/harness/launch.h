@@ -4,7 +4,7 @@
 #define PARAPET_TESTS_LAUNCH_H
 
 #include <mpi.h>
-#include <parapet.h>
+#include <parapet_status.h>
 #include <stdbool.h>
 #include <stdint.h>
 

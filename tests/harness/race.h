@@ -3,7 +3,6 @@
 #ifndef PARAPET_TESTS_RACE_H
 #define PARAPET_TESTS_RACE_H
 
-#include <parapet.h>
 #include <stdbool.h>
 #include <stdint.h>
 

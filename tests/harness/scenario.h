@@ -4,6 +4,8 @@
 #ifndef PARAPET_TESTS_SCENARIO_H
 #define PARAPET_TESTS_SCENARIO_H
 
+#include <parapet_store.h>
+
 #include "image.h"
 #include "state.h"
 

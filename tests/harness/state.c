@@ -1,5 +1,7 @@
 #include "state.h"
 
+#include <parapet_store.h>
+
 #include "support.h"
 
 #include "array/array_handle.h"

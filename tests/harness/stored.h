@@ -3,6 +3,8 @@
 #ifndef PARAPET_TESTS_STORED_H
 #define PARAPET_TESTS_STORED_H
 
+#include <parapet_store.h>
+
 #include "array/array_handle.h"
 #include "array/node_path.h"
 #include "array/open.h"

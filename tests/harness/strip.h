@@ -4,6 +4,8 @@
 #ifndef PARAPET_TESTS_STRIP_H
 #define PARAPET_TESTS_STRIP_H
 
+#include <parapet_arrays.h>
+
 #include "launch.h"
 
 enum { STRIP_EXTENT = 4096 /* of a rank */, STRIP_CHUNK = 512, STRIP_SHARDS = STRIP_EXTENT / STRIP_CHUNK };

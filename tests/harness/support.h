@@ -2,6 +2,7 @@
 #ifndef PARAPET_TESTS_SUPPORT_H
 #define PARAPET_TESTS_SUPPORT_H
 
+#include <parapet_status.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "base/status.h"
 #include "thinning.h"
 
 /* Asserts success and shows the sentence when there is none. */
@@ -20,7 +20,7 @@
     do {                                                                                                             \
         parapet_status assert_status_ = (call);                                                                      \
         if (assert_status_ != PARAPET_OK)                                                                            \
-            fail_msg("%s: %s: %s", #call, parapet_status_name(assert_status_), pp_failure_message());                \
+            fail_msg("%s: %s: %s", #call, parapet_status_name(assert_status_), parapet_error_message());             \
     } while (0)
 
 /* Asserts a failure of that kind whose sentence contains word. */
@@ -30,8 +30,8 @@
         if (assert_status_ != (expected))                                                                            \
             fail_msg("%s: %s instead of %s", #call, parapet_status_name(assert_status_),                             \
                      parapet_status_name(expected));                                                                 \
-        if (strstr(pp_failure_message(), (word)) == NULL)                                                            \
-            fail_msg("%s: sentence \"%s\" lacks \"%s\"", #call, pp_failure_message(), (word));                       \
+        if (strstr(parapet_error_message(), (word)) == NULL)                                                         \
+            fail_msg("%s: sentence \"%s\" lacks \"%s\"", #call, parapet_error_message(), (word));                    \
     } while (0)
 
 /* xorshift64*: the same sequence everywhere for the same seed. */

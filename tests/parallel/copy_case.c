@@ -1,5 +1,6 @@
 #include "copy_case.h"
 
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PARAPET_TESTS_COPY_CASE_H
 #define PARAPET_TESTS_COPY_CASE_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 #include <stddef.h>
 
 #include "draw.h"

@@ -3,7 +3,7 @@
 #ifndef PARAPET_TESTS_MARKED_H
 #define PARAPET_TESTS_MARKED_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 
 enum { MARKED_ARRAYS = 3, MARKED_ROWS = 12, MARKED_COLUMNS = 10, MARKED_LENGTH = 60 };
 

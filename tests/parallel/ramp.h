@@ -7,7 +7,7 @@
 #ifndef PARAPET_TESTS_RAMP_H
 #define PARAPET_TESTS_RAMP_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 #include <stdbool.h>
 #include <stddef.h>
 

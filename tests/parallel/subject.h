@@ -3,7 +3,7 @@
 #ifndef PARAPET_TESTS_SUBJECT_H
 #define PARAPET_TESTS_SUBJECT_H
 
-#include <parapet.h>
+#include <parapet_arrays.h>
 
 #include "decomposition.h"
 

@@ -2,6 +2,7 @@
  * append: all return the same, every array is closed again, the target is as it was, and the next append succeeds. */
 #include "support.h"
 
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

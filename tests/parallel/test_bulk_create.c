@@ -1,6 +1,7 @@
 /* Many new arrays in one call, which the servers make: the same is known of them on all ranks, and stored; what is in
  * the way of some of them is told, waited for or replaced as for a single array; groups are not held for long. With
  * locks and with owner records. Runs under the launcher. */
+#include <parapet_store.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  *
  *     test_cache */
 #include <fcntl.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * this job has written, and local reads refuse; another job that writes the same shard is noticed.
  *
  *     test_cache_back [all]: with all failures, not only some */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * neither, with or without a cache, because each sees its own work.
  *
  *     test_cache_late */
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* Write-back: what another job does to an array that has not been flushed is found out, and costs nothing else than
  * what this job has left for later of the shards that the other one has changed. */
+#include <parapet_store.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

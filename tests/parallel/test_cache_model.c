@@ -8,6 +8,7 @@
  * killed, and what a flush has acknowledged is still there.
  *
  *     test_cache_model FIRST_SEED CASES */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

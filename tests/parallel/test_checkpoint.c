@@ -1,6 +1,7 @@
 /* Generations on many ranks: what is put is got, what is given up or fails leaves nothing, as many stay as were asked
  * for, and of what is damaged the one before is opened. Every rank gets the same answer to everything. */
 #include <dirent.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *
  * With MPI_THREAD_MULTIPLE a thread does it, with less start itself: nobody can tell by what comes of it. */
 #include <limits.h>
+#include <parapet_store.h>
 #include <unistd.h>
 
 #include <stdio.h>

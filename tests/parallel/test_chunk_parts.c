@@ -2,6 +2,7 @@
  * boxes of all ranks against the elements' numbers; plain and with a checksum, by direct copies and by messages,
  * holes chosen, read and skipped. A flipped bit and a chunk cut short fail the call on every rank. */
 #include <fcntl.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

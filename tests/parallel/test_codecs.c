@@ -1,6 +1,7 @@
 /* Every codec, in shards and not, by direct copies and by messages, with one thread and three: written by all ranks
  * together, really compressed by all of them, and read back by others than those who wrote. */
 #include <math.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Collecting on many ranks: every rank is told the same things in the same order, only rank 0 touches storage, what
  * cannot be removed does not keep the rest, and nothing goes that is not left over. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
  * of its own, some steps apart. Whoever is told that it has committed finds its generation whole, however late a job
  * with a later number has tidied up. No race leaves anything of the losers. */
 #include <dirent.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Communicators that a store cannot be opened over, and MPI that ends before the store does. */
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

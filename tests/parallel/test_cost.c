@@ -2,6 +2,7 @@
  * jobs are kept out at this price and not at a higher one; docs/results/benchmarks.md has it in milliseconds. Runs
  * under the launcher. */
 #include <dirent.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  * Changes (resizing, replacing, appending, steps of a series, and what gc does when they are interrupted) have a
  * tenth of the arrays, and at least one; that one also has many chunks. */
 #include <errno.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

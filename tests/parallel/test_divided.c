@@ -2,6 +2,7 @@
  * passes. Of two shards with one home the one that is listed in full needs nothing of what is stored, which may be
  * damaged, while the other one keeps some of it; and a shard that would not fit if it stayed open between passes is
  * written as a whole. Runs under the launcher. */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

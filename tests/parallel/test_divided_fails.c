@@ -5,6 +5,7 @@
  *     parallel_divided_fails STEP
  *
  * takes every STEP-th place. */
+#include <parapet.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

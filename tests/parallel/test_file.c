@@ -3,6 +3,7 @@
  *
  *     test_file */
 #include <dirent.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 

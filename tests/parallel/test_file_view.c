@@ -1,4 +1,5 @@
 /* File views of MPI-IO as parts of an array: against MPI itself, byte by byte and file by file. */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

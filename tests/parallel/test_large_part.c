@@ -1,5 +1,6 @@
 /* A part of more than 2 GiB, dense in memory, in one call: rank 0 writes it, and the last rank reads as much of the
  * array, shifted by a shard. By direct copies and by messages, with the default memory_bytes. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * memory is now, and give the same values as a model; kept descriptions give way where memory is short.
  *
  *     test_lasting */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *
  * writes and reads 1,000, 10,000, ... POINTS points of 64 bytes, and the same of parts, which all ranks have together
  * in no order; in one array with the layout that the library chooses, and MIB of memory (0: the library's limit). */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

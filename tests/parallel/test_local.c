@@ -7,6 +7,7 @@
  *
  * With a third word "single", MPI is started for one thread. MPI is never called by a local read. */
 #include <fcntl.h>
+#include <parapet.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

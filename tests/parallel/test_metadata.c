@@ -1,6 +1,7 @@
 /* Metadata on many ranks: every rank gets the same answer and knows the same afterwards; only rank 0 touches storage,
  * and the servers that make many arrays; the number of agreements does not depend on the number of arrays, and what
  * fails on one rank fails on all. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

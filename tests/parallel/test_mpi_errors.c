@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "comm/comm.h"
 #include "comm/exchange.h"
 #include "comm/flavour.h"

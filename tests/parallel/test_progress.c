@@ -4,6 +4,7 @@
  *
  *     test_progress */
 #include <inttypes.h>
+#include <parapet.h>
 #include <stdio.h>
 
 #include "launch.h"

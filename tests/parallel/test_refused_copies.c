@@ -2,6 +2,7 @@
  * messages all the same, and values and stored bytes are those of a transfer in which nothing was refused.
  *
  * Slabs of rows are written, columns with a frame around them are read; neither meets the borders of chunks. */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

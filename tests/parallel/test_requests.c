@@ -2,6 +2,7 @@
  * thread level, nobody can tell by what comes of it; but below MPI_THREAD_MULTIPLE, it is done when start returns.
  *
  *     test_requests single|funneled|serialized|multiple */
+#include <parapet_store.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *     test_restart keep FOLDER       leaves a store with two generations there, for other readers
  *
  * One program of 8 ranks: the first N of them open the store, the others wait. */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

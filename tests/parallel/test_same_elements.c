@@ -2,6 +2,7 @@
  * reads the whole array, the same box, boxes that overlap, and one box many times, of chunks that are decoded, that
  * are read in bands, and that are verified on the way; in little memory and in plenty, where each chunk is decoded
  * once. Buffers stay within the plan, the plan within the limit, and a refusal names a limit that is enough. */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

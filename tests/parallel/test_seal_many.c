@@ -1,6 +1,7 @@
 /* Sealing many arrays as one, from what the ranks remember of their writes: the bytes must be those that one process
  * finds by reading every shard. Then verifying: whatever happens to a shard's existence, length or index is found.
  * Runs under the launcher. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

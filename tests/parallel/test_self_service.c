@@ -4,6 +4,7 @@
  * as they are may be wanted in part, as long as ranks read at most twice what they want. What is read is the same.
  * Nor are threads for storage in memory started by more ranks than have a processor for one. */
 #include <dirent.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

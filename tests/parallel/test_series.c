@@ -4,6 +4,7 @@
  *
  *     parallel_series STEPS
  *     parallel_series beside STORE STEPS STEPS_PER_ROW MEMORY_BYTES    only writes, for a reader beside */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *
  * Operations of the last rank that fail once are taken closely, the first append to a log among them: what the other
  * ranks did at the same time, in logs and shards, must not be taken for more than it is. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * it, also where they need that rank's data, because it goes on answering.
  *
  * parallel_slow_rank */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 

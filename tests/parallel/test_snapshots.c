@@ -5,6 +5,7 @@
  * Rank 0 is the writer, rank 1 a reader of its own, all others one job that reads together. Opening the newest never
  * fails and passes over nothing. Getting from it may fail only when it has been removed: when so many later ones are
  * committed that retention does not keep it. */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -2,6 +2,7 @@
  * Each process goes by a clock of its own, which only its throttled store moves: what is measured is exact.
  *
  *     test_speeds */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
  * Homes are the same in every call, whatever else the call moves and however the array has grown. What is stored is
  * what one process alone stores. */
 #include <inttypes.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * others wait for that rank.
  *
  *     test_started_late single|funneled|multiple */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 

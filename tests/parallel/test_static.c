@@ -5,6 +5,7 @@
  * its own, which only its throttled store moves: what is measured is exact, and so is what follows from it.
  *
  *     test_static */
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

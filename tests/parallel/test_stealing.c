@@ -4,6 +4,7 @@
  * had just taken something. The storage of a slow server does not go on until others have served some of its shards.
  *
  *     test_stealing */
+#include <parapet_store.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

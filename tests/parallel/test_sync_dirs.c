@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/status.h"
 #include "comm/topology.h"
 #include "inside.h"
 

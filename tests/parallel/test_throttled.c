@@ -5,6 +5,7 @@
  *     test_throttled planes servers rate...     each plane is 512 KiB; servers 0: as many as cores, if there are as
  *                                               many ranks; MB/s for each server, 0: no limit */
 #include <math.h>
+#include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

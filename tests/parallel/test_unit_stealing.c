@@ -3,6 +3,7 @@
  * The storage of a slow rank does not go on until others have stored some of its work units.
  *
  *     test_unit_stealing */
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

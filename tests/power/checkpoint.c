@@ -1,5 +1,6 @@
 /* Checkpoints of two arrays, of which two generations are kept. */
 #include <inttypes.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Copies of one array into other chunks, one beside the other; one that was cut off is resumed. */
 #include <inttypes.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 

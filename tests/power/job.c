@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <parapet_store.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

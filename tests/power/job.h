@@ -4,7 +4,7 @@
 #define POWER_JOB_H
 
 #include <mpi.h>
-#include <parapet.h>
+#include <parapet_types.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,6 @@
 /* A series whose rows of shards hold four steps, flushed in between now and then. */
 #include <inttypes.h>
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 

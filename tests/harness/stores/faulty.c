@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "stores/wrapper.h"
 
 typedef struct faulty_store {

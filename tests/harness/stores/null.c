@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/status.h"
+
 typedef struct null_store {
     pp_store store;
     pp_store *inner; /* for everything that is no data */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/status.h"
+
 typedef struct wrapped_reader {
     pp_reader reader;
     pp_reader *inner;

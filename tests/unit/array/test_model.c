@@ -1,6 +1,8 @@
 /* Random arrays, written and read in random boxes with random strides, against a plain array in memory. */
 #include "support.h"
 
+#include <parapet_store.h>
+
 #include "array/array_handle.h"
 #include "geometry/strided.h"
 

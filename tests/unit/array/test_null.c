@@ -1,6 +1,8 @@
 /* Arrays on a null store: everything that writes works, and nothing that reads. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 #include "stores/null.h"
 

@@ -1,6 +1,8 @@
 /* A process alone has storage fetch the next chunks while it decodes some: in what order it asks. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 #include "stores/wrapper.h"
 

@@ -1,6 +1,8 @@
 /* Arrays of texts: what is read of them costs no more than what was asked for, whatever the metadata say. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 #include "base/bytes.h"
 #include "base/text.h"

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/budget.h"
+#include "base/status.h"
 
 static int refuse_all(void *context, size_t bytes)
 {

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "base/pattern.h"
+#include "base/status.h"
 
 #define BYTES_MOST 100000
 

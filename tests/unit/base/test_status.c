@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "base/status.h"
+
 static void test_status__fail_sets_the_sentence_and_returns_the_status(void **state)
 {
     (void)state;

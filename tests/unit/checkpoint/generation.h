@@ -2,6 +2,8 @@
 #ifndef PARAPET_TESTS_GENERATION_H
 #define PARAPET_TESTS_GENERATION_H
 
+#include <parapet_arrays.h>
+
 /* Commits the next generation at "c": two arrays, u and v, of one element with this value. */
 static inline void put_generation(parapet_store *store, unsigned char value)
 {

@@ -1,3 +1,4 @@
+#include <parapet_store.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "comm/comm.h"
 #include "comm/flavour.h"
 #include "comm/launcher.h"

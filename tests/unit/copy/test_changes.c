@@ -1,6 +1,7 @@
 /* The texts of parapet_copy_changes: what each means, and the sentence for each that means nothing. */
 #include "support.h"
 
+#include "base/status.h"
 #include "copy/changes.h"
 
 #define S PP_EXTENT_SAME

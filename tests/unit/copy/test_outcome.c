@@ -1,4 +1,5 @@
 /* What parapet_error_message says after calls that fail and calls that succeed. */
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Work on a thread of its own. */
 #include <stdatomic.h>
 
+#include "base/status.h"
 #include "support.h"
 
 #include "base/clock.h"

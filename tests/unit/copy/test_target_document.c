@@ -1,6 +1,7 @@
 /* The zarr.json of the target of a copy, as it would be written. */
 #include "support.h"
 
+#include "base/status.h"
 #include "codec/traits.h"
 #include "copy/target_document.h"
 

@@ -2,6 +2,8 @@
  * ahead than is worth it. */
 #include "support.h"
 
+#include <parapet.h>
+
 #include "array/open.h"
 #include "stores/wrapper.h"
 #include "transfer/requests.h"

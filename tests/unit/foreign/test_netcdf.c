@@ -1,5 +1,7 @@
 #include "file.h"
 
+#include "base/status.h"
+
 enum { DIMENSIONS = 10, VARIABLES = 11, ATTRIBUTES = 12, BYTE = 1, TEXT = 2, SHORT = 3, FLOAT = 5, DOUBLE = 6 };
 
 /* A file in the making: version 1, 2 or 5. */

@@ -1,5 +1,7 @@
 #include "file.h"
 
+#include "base/status.h"
+
 /* A header of version 1, and elements 0, 1, 2, ... of two bytes each. */
 static file_bytes write_npy(const char *text, int count)
 {

@@ -1,5 +1,7 @@
 #include "file.h"
 
+#include "base/status.h"
+
 #define NPY                                                                                                          \
     "\223NUMPY\001\000"                                                                                              \
     "\063\000{'descr': '<i2','fortran_order':False,'shape':(2,)}"

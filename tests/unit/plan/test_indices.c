@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/status.h"
 #include "plan/indices.h"
 
 enum { ELEMENTS = 5 * 7 * 9, MOST = 64 };

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "base/status.h"
+
 #define MANY_BUDGET_BYTES ((size_t)1 << 28)
 /* Of the processor: forty times what the longest search takes. To compare every pair of 10^5 claims takes longer. */
 #define SECONDS_MOST 5.0

@@ -1,6 +1,8 @@
 /* Default chunk and shard shapes: a pure function of shape, element size and what was given. */
 #include "support.h"
 
+#include <stdbool.h>
+
 #include "plan/shapes.h"
 
 #define CHUNK_MOST (INT64_C(1) << 20)

@@ -1,6 +1,7 @@
 /* The caller's memory: what is refused, and that elements move between the right places. */
 #include "support.h"
 
+#include "base/status.h"
 #include "laid_out.h"
 #include "transfer/move.h"
 #include "transfer/parts.h"

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "base/status.h"
 #include "transfer/pipeline.h"
 
 #define ITEMS_MOST 400

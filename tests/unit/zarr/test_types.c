@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "zarr/types.h"
 
 typedef struct known_type {
