@@ -62,6 +62,8 @@ VIOLATIONS = [
     ("src/copy/codec_a.c", "bool f(int id) { return id > PP_CODEC_CRC32C; }\n", "codecs are not told apart by their ids"),
     ("src/copy/codec_b.c", "bool f(int id) { return PP_CODEC_ZSTD == id; }\n", "codecs are not told apart by their ids"),
     ("src/codec/codec_c.c", "    case PP_CODEC_GZIP:\n", "codecs are not told apart by their ids"),
+    ("src/transfer/modes.c", "bool f(of *x) { return x->cache != NULL; }\n" * 50,
+     "src/transfer/modes.c:50: one of 50 tests whether a feature is on"),
     ("src/array/own.c", 'char *key = "__parapet/seal";\n', "src/array/own.c:1: keys below __parapet are built by"),
     ("tests/unit/utils.c", "int a;\n", "tests/unit/utils.c:1: a file is named after"),
     ("src/base/common.h", "\n", "src/base/common.h:1: a file is named after"),
