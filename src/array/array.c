@@ -281,6 +281,7 @@ parapet_status pp_array_local_context(parapet_array *array, pp_transfer_context 
         .store = store->backend,
         .path = array->path,
         .layout = &array->layout,
+        .layer = &pp_plain_layer,
         .lattice = &array->lattice,
         .budget = &store->alone.budget,
         .counters = &store->counters,

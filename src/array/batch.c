@@ -81,6 +81,7 @@ static parapet_status find_context(pp_batch *all, int i)
     parapet_status status = pp_array_transfer_context(array, context);
     if (status != PARAPET_OK)
         return status;
+    context->layer = array->is_detached ? &pp_plain_layer : all->store->layer;
     context->cache = array->is_detached ? NULL : all->store->cache;
     context->delayed = array->is_detached ? NULL : all->store->delayed;
     context->cache_array = array->cache_number;

@@ -41,6 +41,7 @@ struct parapet_store {
     bool is_foreign;        /* a file of another format, which can only be read */
     pp_epochs *epochs;      /* by direction; NULL: ownership does not depend on speeds */
     pp_session_cache *kept; /* descriptions of calls; NULL: none are kept */
+    const pp_layer *layer;  /* of its arrays, which installs the next two */
     pp_cache *cache;        /* of chunks; NULL: cache_bytes is 0 */
     pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
     pp_budget cache_budget; /* of both, if there is the latter */

@@ -335,6 +335,9 @@ static parapet_status build_ownership(parapet_store *store)
 {
     const parapet_store_options *options = store->options;
     parapet_status status = PARAPET_OK;
+    store->layer = options->write_back        ? &pp_write_back_layer
+                   : options->cache_bytes > 0 ? &pp_cache_layer
+                                              : &pp_plain_layer;
     if (options->ownership != PARAPET_OWNERSHIP_LASTING)
         return pp_epochs_build(store);
     if (pp_comm_size(store->comm) > 1)

@@ -8,6 +8,7 @@
 #include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/cache.h"
+#include "transfer/layer.h"
 #include "transfer/layout.h"
 #include "transfer/pinned.h"
 #include "transfer/request_cost.h"
@@ -34,7 +35,7 @@ typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_seal_v
 
 typedef struct pp_partial_shards pp_partial_shards; /* see partial_shards.h */
 
-typedef struct pp_transfer_context {
+struct pp_transfer_context {
     pp_store *store;
     const char *path; /* of the array; "" is the root */
     const pp_layout *layout;
@@ -43,6 +44,7 @@ typedef struct pp_transfer_context {
     pp_budget *budget;
     pp_counters *counters;
     pp_request_cost *cost;  /* of requests to the store; NULL: an ordinary disk */
+    const pp_layer *layer;  /* the topmost of those through which chunks are read and written */
     pp_cache *cache;        /* of chunks; NULL: there is none */
     pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
     int64_t cache_array;    /* the number of this array in both */
@@ -56,7 +58,7 @@ typedef struct pp_transfer_context {
     void *seal_context;
     pp_pinned *pinned;          /* stored shards that stay open when the transfer ends; NULL: none do */
     pp_partial_shards *divided; /* new ones that do; NULL: none do */
-} pp_transfer_context;
+};
 
 /* Where a shard of the array may be delayed. */
 pp_write_back_place pp_transfer_write_back_place(const pp_transfer_context *context, int64_t shard);

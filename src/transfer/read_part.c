@@ -114,14 +114,6 @@ static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box
            2 * bounds->count[0] <= whole->count[0];
 }
 
-/* A chunk that the cache has, or has room for, is not taken in parts. */
-static bool wants_whole(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
-{
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
-    return pp_shard_is_cached(context, &shard->stored, chunk) ||
-           pp_cache_has_room(context->cache, (size_t)shard->stored.entries[chunk].bytes);
-}
-
 /* Decides whether the next wanted chunk is taken in bands, and begins to. One that is too large for a request, by
  * what is stored or by what should be, has its length checked: everything else is planned for whole chunks. */
 static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *shard)
@@ -134,7 +126,8 @@ static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *sh
     pp_box whole, bounds;
     if (!pp_chain_begins_plain(layout->chain) || (!exceeds && !allows_parts(context)))
         return PARAPET_OK;
-    if (!exceeds && wants_whole(transfer, shard, chunk))
+    if (!exceeds &&
+        shard->stored.layer->wants_whole(context, &shard->stored, chunk, (size_t)shard->stored.entries[chunk].bytes))
         return PARAPET_OK;
     pp_tiling_chunk_whole_box(&layout->tiling, shard->head.number, chunk, &whole);
     bounds = whole;
@@ -221,7 +214,8 @@ parapet_status pp_read_part_take(const pp_transfer *transfer, pp_read_shard *sha
 
 void pp_read_part_round(const pp_read_shard *shard, pp_read_item *item, uint64_t end)
 {
-    uint64_t object_end = pp_shard_end(&shard->stored, item->offset);
+    const pp_reader *reader = shard->stored.reader;
+    uint64_t object_end = reader != NULL ? pp_max_u64(end, reader->bytes) : end;
     item->offset -= item->offset % PP_PAGE_BYTES;
     end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
     item->bytes = (size_t)(pp_min_u64(end, object_end) - item->offset);
@@ -358,54 +352,16 @@ static parapet_status verify_band(const pp_transfer *transfer, pp_read_item *ite
         return pp_fail(PARAPET_ERR_CORRUPT,
                        "%s: chunk %lld: crc32c: checksum of %zu bytes is %08x, but %08x is stored", shard->stored.key,
                        (long long)item->wanted[0], pp_chain_decoded_bytes(layout->chain), shard->crc32c, stored);
-    return pp_shard_verify_crc32c(&shard->stored, item->wanted[0], stored);
+    return pp_shard_verify_crc32c(context_of(transfer, &shard->head), &shard->stored, item->wanted[0], stored);
 }
 
-/* ---- The cache ---- */
-
-static unsigned char *place_of(const pp_read_item *item, const pp_shard *stored, int64_t index)
+/* Where parts of chunks can be read, whole ones are only if they are in memory, or stay there. */
+static bool is_fetched_in_parts(const pp_transfer_context *context, const pp_shard *stored, const pp_read_item *item)
 {
-    return item->buffer.data + (stored->entries[item->wanted[index]].offset - item->offset);
-}
-
-/* Whether all chunks of the item came out of the cache. */
-static bool fetch_cached(const pp_transfer_context *context, const pp_shard *stored, const pp_read_item *item)
-{
-    int64_t i;
-    for (i = 0; i < item->wanted_count; i++)
-        if (!pp_shard_get_cached(context, stored, item->wanted[i], place_of(item, stored, i)))
-            return false;
-    return true;
-}
-
-static void keep_chunks(const pp_transfer_context *context, const pp_shard *stored, const pp_read_item *item)
-{
-    pp_cache_object object = pp_shard_cache_object(context, stored);
-    int64_t i;
-    for (i = 0; context->cache != NULL && i < item->wanted_count; i++)
-        pp_cache_put(context->cache, &object, item->wanted[i], place_of(item, stored, i),
-                     (size_t)stored->entries[item->wanted[i]].bytes);
-}
-
-/* Whole chunks, from the cache or from storage; then the cache has them. */
-static parapet_status fetch_whole(const pp_transfer_context *context, const pp_shard *stored, pp_read_item *item)
-{
-    parapet_status status;
-    if (fetch_cached(context, stored, item))
-        return PARAPET_OK;
-    status = pp_shard_read(context, stored, item->offset, item->bytes, item->buffer.data);
-    if (status == PARAPET_OK)
-        keep_chunks(context, stored, item);
-    return status;
-}
-
-/* Where parts of chunks can be read, whole ones are only if the cache has them or keeps them. */
-static bool is_fetched_whole(const pp_transfer_context *context, const pp_shard *stored, const pp_read_item *item)
-{
-    if (item->is_band)
+    if (!allows_parts(context))
         return false;
-    return !allows_parts(context) || pp_shard_is_cached(context, stored, item->wanted[0]) ||
-           pp_cache_has_room(context->cache, item->bytes);
+    return item->is_band ? pp_shard_find(context, stored, item->wanted[0]) != PP_WAITING
+                         : !stored->layer->wants_whole(context, stored, item->wanted[0], item->bytes);
 }
 
 parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *item)
@@ -413,10 +369,14 @@ parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *ite
     const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
     const pp_transfer_context *context = context_of(transfer, &shard->head);
     parapet_status status;
-    if (is_fetched_whole(context, &shard->stored, item))
-        return fetch_whole(context, &shard->stored, item);
-    if (allows_parts(context) && item->offset < PP_WRITE_BACK_OFFSET)
+    if (is_fetched_in_parts(context, &shard->stored, item))
         return fetch_wanted(transfer, item);
-    status = pp_shard_read(context, &shard->stored, item->offset, item->bytes, item->buffer.data);
+    status = shard->stored.layer->fetch(context, &shard->stored,
+                                        &(pp_chunk_run){.chunks = item->wanted,
+                                                        .count = item->wanted_count,
+                                                        .offset = item->offset,
+                                                        .bytes = item->bytes,
+                                                        .target = item->buffer.data,
+                                                        .is_part = item->is_band});
     return status == PARAPET_OK && item->is_band ? verify_band(transfer, item) : status;
 }

@@ -158,15 +158,16 @@ static bool is_long_run(const pp_transfer *transfer, const pp_read_shard *shard)
  * whole, and fetches them meanwhile. */
 static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard)
 {
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
     size_t bytes = 0;
     int64_t next = shard->next_wanted;
-    if (!transfer->session->is_alone || next == shard->wanted_count ||
-        !is_decoded(context_of(transfer, &shard->head)) || is_long_run(transfer, shard))
+    if (!transfer->session->is_alone || next == shard->wanted_count || !is_decoded(context) ||
+        is_long_run(transfer, shard))
         return;
     for (; next < shard->wanted_count && bytes < PP_BYTES_AHEAD; next++) {
         const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[next]];
         bytes += (size_t)entry->bytes;
-        if (next < shard->next_told || entry->offset >= PP_WRITE_BACK_OFFSET)
+        if (next < shard->next_told || pp_shard_find(context, &shard->stored, shard->wanted[next]) == PP_WAITING)
             continue;
         pp_reader_expect(shard->stored.reader, entry->offset, (size_t)entry->bytes);
         shard->next_told = next + 1;
@@ -233,13 +234,13 @@ static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *sh
     return shard->wanted[shard->next_wanted] / row != shard->wanted[shard->next_wanted - 1] / row;
 }
 
-static bool is_cached(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
+static pp_chunk_place find(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
 {
-    return pp_shard_is_cached(context_of(transfer, &shard->head), &shard->stored, chunk);
+    return pp_shard_find(context_of(transfer, &shard->head), &shard->stored, chunk);
 }
 
-/* As many of the wanted chunks as lie together and fit one request, and are all in the cache, or none of them; and no
- * more than can be staged at a time, so that each is decoded once. */
+/* As many of the wanted chunks as lie together in one kind of place and fit one request; and no more than can be
+ * staged at a time, so that each is decoded once. */
 static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
 {
     const pp_chunk_entry *entries = shard->stored.entries;
@@ -248,7 +249,7 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
     size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
     size_t room = transfer->memory.staged_bytes;
-    bool has_cached = is_cached(transfer, shard, shard->wanted[first]);
+    pp_chunk_place place = find(transfer, shard, shard->wanted[first]);
     (void)take_room(transfer, shard, shard->wanted[first], &room);
     item->offset = entry->offset;
     while (shard->next_wanted < shard->wanted_count && shard->next_wanted - first < most &&
@@ -257,7 +258,7 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
         if (entry->offset - pp_min_u64(entry->offset, end) > gap ||
             next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES ||
-            is_cached(transfer, shard, shard->wanted[shard->next_wanted]) != has_cached ||
+            find(transfer, shard, shard->wanted[shard->next_wanted]) != place ||
             !take_room(transfer, shard, shard->wanted[shard->next_wanted], &room))
             break;
         end = next_end;

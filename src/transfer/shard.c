@@ -12,64 +12,12 @@
 
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk)
 {
-    return (shard->reader != NULL || shard->delayed != NULL) && !pp_chunk_is_absent(&shard->entries[chunk]);
+    return shard->entries != NULL && !pp_chunk_is_absent(&shard->entries[chunk]);
 }
 
-pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const pp_shard *shard)
+pp_chunk_place pp_shard_find(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
 {
-    return (pp_cache_object){.array = context->cache_array,
-                             .shard = shard->number,
-                             .version = shard->reader != NULL ? shard->reader->version : 0};
-}
-
-bool pp_shard_is_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
-{
-    pp_cache_object object = pp_shard_cache_object(context, shard);
-    return pp_write_back_has(shard->delayed, chunk) || pp_cache_has(context->cache, &object, chunk);
-}
-
-uint64_t pp_shard_end(const pp_shard *shard, uint64_t offset)
-{
-    return offset >= PP_WRITE_BACK_OFFSET ? UINT64_MAX : shard->reader->bytes;
-}
-
-static bool get_dirty(const pp_shard *shard, int64_t chunk, void *target)
-{
-    pp_bytes delayed;
-    if (!pp_write_back_has(shard->delayed, chunk))
-        return false;
-    delayed = pp_write_back_get(shard->delayed, chunk);
-    memcpy(target, delayed.data, delayed.bytes);
-    return true;
-}
-
-bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, void *target)
-{
-    pp_cache_object object = pp_shard_cache_object(context, shard);
-    size_t bytes = (size_t)shard->entries[chunk].bytes;
-    bool is_hit = get_dirty(shard, chunk, target) || pp_cache_get(context->cache, &object, chunk, target, bytes);
-    if (is_hit) {
-        context->counters->cache_hits += 1;
-        context->counters->cache_bytes += (int64_t)bytes;
-    } else if (context->cache != NULL) {
-        context->counters->cache_misses += 1;
-    }
-    return is_hit;
-}
-
-/* Whole pages may be asked for, and so more than there is of the chunk: only what there is counts. */
-static void read_dirty(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
-                       unsigned char *target)
-{
-    int64_t chunk, count = context->layout->tiling.chunks.cell_count;
-    for (chunk = 0; chunk < count; chunk++) {
-        const pp_chunk_entry *entry = &shard->entries[chunk];
-        uint64_t from = pp_max_u64(entry->offset, offset),
-                 end = pp_min_u64(entry->offset + entry->bytes, offset + bytes);
-        if (pp_write_back_has(shard->delayed, chunk) && pp_shard_has_chunk(shard, chunk) && from < end)
-            memcpy(target + (from - offset), pp_write_back_get(shard->delayed, chunk).data + (from - entry->offset),
-                   (size_t)(end - from));
-    }
+    return shard->layer->find(context, shard, chunk);
 }
 
 static parapet_status read_stored(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset,
@@ -100,10 +48,6 @@ static parapet_status read_shared(const pp_transfer_context *context, const pp_s
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target)
 {
-    if (offset >= PP_WRITE_BACK_OFFSET) {
-        read_dirty(context, shard, offset, bytes, target);
-        return PARAPET_OK;
-    }
     return shard->is_shared ? read_shared(context, shard, offset, bytes, target)
                             : read_stored(context, shard, offset, bytes, target);
 }
@@ -131,25 +75,11 @@ static parapet_status reserve_entries(const pp_transfer_context *context, pp_sha
     return pp_allocate_array(&shard->entries, count, sizeof shard->entries[0]);
 }
 
-/* From the cache, or else from storage. */
-static parapet_status read_stored_index(const pp_transfer_context *context, const pp_shard *shard, size_t bytes,
-                                        unsigned char *stored)
-{
-    pp_cache_object object = pp_shard_cache_object(context, shard);
-    uint64_t offset = context->layout->index.is_at_start ? 0 : shard->reader->bytes - bytes;
-    parapet_status status;
-    if (pp_cache_get(context->cache, &object, PP_CACHE_INDEX, stored, bytes))
-        return PARAPET_OK;
-    if ((status = pp_shard_read(context, shard, offset, bytes, stored)) == PARAPET_OK)
-        pp_cache_put(context->cache, &object, PP_CACHE_INDEX, stored, bytes);
-    return status;
-}
-
 static parapet_status read_index(const pp_transfer_context *context, pp_shard *shard)
 {
     const pp_index_format *format = &context->layout->index;
     size_t bytes = pp_index_stored_bytes(format);
-    uint64_t object_bytes = shard->reader->bytes;
+    uint64_t object_bytes = shard->reader->bytes, offset = format->is_at_start ? 0 : object_bytes - bytes;
     pp_buffer stored = {0};
     parapet_status status;
     if (object_bytes < bytes)
@@ -157,7 +87,7 @@ static parapet_status read_index(const pp_transfer_context *context, pp_shard *s
                        (unsigned long long)object_bytes, bytes);
     if ((status = reserve_entries(context, shard)) != PARAPET_OK ||
         (status = pp_buffer_init(&stored, context->budget, bytes, "shard indexes")) != PARAPET_OK ||
-        (status = read_stored_index(context, shard, bytes, stored.data)) != PARAPET_OK)
+        (status = shard->layer->read_index(context, shard, offset, bytes, stored.data)) != PARAPET_OK)
         goto done;
     /* Without its own checksum: the CRC-32C of bytes and their CRC-32C is the same number for all of them. */
     shard->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));
@@ -340,9 +270,16 @@ parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *se
 
 /* ---- Comparing chunks with the seal ---- */
 
-parapet_status pp_shard_verify_crc32c(const pp_shard *shard, int64_t chunk, uint32_t crc32c)
+/* Of a chunk that waits to be written, the seal knows nothing. */
+static bool is_sealed(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
 {
-    if (shard->checksums == NULL || pp_write_back_has(shard->delayed, chunk) || shard->checksums[chunk] == crc32c)
+    return shard->checksums != NULL && pp_shard_find(context, shard, chunk) != PP_WAITING;
+}
+
+parapet_status pp_shard_verify_crc32c(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk,
+                                      uint32_t crc32c)
+{
+    if (!is_sealed(context, shard, chunk) || shard->checksums[chunk] == crc32c)
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: the contents of chunk %lld differ",
                    shard->key, (long long)chunk);
@@ -352,23 +289,23 @@ parapet_status pp_shard_verify_chunk(const pp_transfer_context *context, const p
                                      pp_bytes encoded)
 {
     uint32_t crc32c;
-    if (shard->checksums == NULL || pp_write_back_has(shard->delayed, chunk))
+    if (!is_sealed(context, shard, chunk))
         return PARAPET_OK;
     if (!find_crc32c(context->layout->chain, encoded, &crc32c))
         return pp_fail(PARAPET_ERR_CORRUPT, "%s has a chunk of %zu bytes, less than its checksum", shard->key,
                        encoded.bytes);
-    return pp_shard_verify_crc32c(shard, chunk, crc32c);
+    return pp_shard_verify_crc32c(context, shard, chunk, crc32c);
 }
 
 static parapet_status verify_visited(void *subject, const pp_shard *shard, int64_t chunk, uint32_t crc32c)
 {
-    (void)subject;
-    return pp_shard_verify_crc32c(shard, chunk, crc32c);
+    const pp_transfer_context *const *context = subject;
+    return pp_shard_verify_crc32c(*context, shard, chunk, crc32c);
 }
 
 parapet_status pp_shard_verify_all(const pp_transfer_context *context, const pp_shard *shard)
 {
-    return shard->checksums == NULL ? PARAPET_OK : visit_checksums(context, shard, verify_visited, NULL);
+    return shard->checksums == NULL ? PARAPET_OK : visit_checksums(context, shard, verify_visited, &context);
 }
 
 static parapet_status reserve_checksums(const pp_transfer_context *context, pp_shard *shard)
@@ -424,49 +361,31 @@ static parapet_status check_seal(const pp_transfer_context *context, pp_shard *s
                                  : PARAPET_OK;
 }
 
-/* What is delayed was made for the object that was there then. */
-static parapet_status check_base(pp_dirty_shard *delayed, uint64_t version, const char *key)
+parapet_status pp_shard_open_object(const pp_transfer_context *context, pp_shard *shard)
 {
-    if (delayed == NULL || pp_write_back_fits(delayed, version))
-        return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_STALE,
-                   "another job has written %s since this one wrote to it, which was not flushed; write all of that "
-                   "shard, or close the array to give up what was not flushed of it",
-                   key);
-}
-
-parapet_status pp_shard_check_dirty(const pp_transfer_context *context, int64_t number)
-{
-    pp_write_back_place place = pp_transfer_write_back_place(context, number);
-    char *key = NULL;
-    uint64_t version;
-    parapet_status status = pp_layout_key(context->layout, context->path, number, &key);
-    if (status == PARAPET_OK && (status = pp_store_version(context->store, key, &version)) == PARAPET_OK)
-        status = check_base(pp_write_back_find(&place), version, key);
-    pp_free(key);
-    return status;
-}
-
-static parapet_status open_object(const pp_transfer_context *context, pp_shard *shard)
-{
+    parapet_status status;
     shard->is_pinned = context->pinned != NULL;
-    return shard->is_pinned
-               ? pp_pinned_open(context->pinned, context->store, shard->number, shard->key, &shard->reader)
-               : pp_store_open_object(context->store, shard->key, &shard->reader);
+    status = shard->is_pinned
+                 ? pp_pinned_open(context->pinned, context->store, shard->number, shard->key, &shard->reader)
+                 : pp_store_open_object(context->store, shard->key, &shard->reader);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-static parapet_status open_stored(const pp_transfer_context *context, pp_shard *shard)
+parapet_status pp_shard_list_stored(const pp_transfer_context *context, pp_shard *shard)
 {
-    parapet_status status = open_object(context, shard);
-    if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
-        return status;
-    status = check_base(shard->delayed, shard->reader != NULL ? shard->reader->version : 0, shard->key);
-    if (status == PARAPET_OK && shard->reader != NULL)
+    parapet_status status = PARAPET_OK;
+    if (shard->reader != NULL)
         status = context->layout->is_sharded ? read_index(context, shard) : list_single_chunk(context, shard);
     return status == PARAPET_OK ? check_seal(context, shard) : status;
 }
 
-static parapet_status reserve_absent(const pp_transfer_context *context, pp_shard *shard)
+parapet_status pp_shard_open_stored(const pp_transfer_context *context, pp_shard *shard)
+{
+    parapet_status status = pp_shard_open_object(context, shard);
+    return status == PARAPET_OK ? pp_shard_list_stored(context, shard) : status;
+}
+
+parapet_status pp_shard_list_none(const pp_transfer_context *context, pp_shard *shard)
 {
     parapet_status status = reserve_entries(context, shard);
     int64_t chunk;
@@ -475,35 +394,13 @@ static parapet_status reserve_absent(const pp_transfer_context *context, pp_shar
     return status;
 }
 
-static parapet_status list_dirty(const pp_transfer_context *context, pp_shard *shard)
-{
-    uint64_t offset = PP_WRITE_BACK_OFFSET;
-    parapet_status status = PARAPET_OK;
-    int64_t chunk;
-    if (shard->delayed != NULL && shard->entries == NULL)
-        status = reserve_absent(context, shard);
-    for (chunk = 0; shard->delayed != NULL && chunk < shard->delayed->chunk_count && status == PARAPET_OK; chunk++) {
-        uint64_t bytes;
-        if (!pp_write_back_has(shard->delayed, chunk))
-            continue;
-        bytes = pp_write_back_get(shard->delayed, chunk).bytes;
-        shard->entries[chunk] = bytes > 0 ? (pp_chunk_entry){.offset = offset, .bytes = bytes}
-                                          : (pp_chunk_entry){PP_CHUNK_ABSENT, PP_CHUNK_ABSENT};
-        offset += bytes;
-    }
-    return status;
-}
-
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard)
 {
-    pp_write_back_place place = pp_transfer_write_back_place(context, number);
     parapet_status status;
-    *shard = (pp_shard){.number = number, .delayed = pp_write_back_find(&place)};
+    *shard = (pp_shard){.number = number, .layer = context->layer};
     if ((status = pp_layout_key(context->layout, context->path, number, &shard->key)) != PARAPET_OK)
         return status;
-    if (shard->delayed == NULL || shard->delayed->has_base)
-        status = open_stored(context, shard);
-    return status == PARAPET_OK ? list_dirty(context, shard) : status;
+    return shard->layer->open(context, shard);
 }
 
 void pp_shard_close(pp_shard *shard)

@@ -4,19 +4,21 @@
 
 #include "transfer/context.h"
 
-typedef struct pp_shard {
+struct pp_shard {
     int64_t number;
     char *key;
-    pp_reader *reader;       /* NULL: it is not stored, or nothing of what is stored counts */
+    pp_reader *reader;       /* NULL: it is not stored, or nothing of that counts */
     bool is_pinned;          /* the reader is, and not closed with the shard */
     bool is_shared;          /* neighbours probably want the rest of what is read, and find it in the page cache */
-    pp_chunk_entry *entries; /* one per chunk; NULL: it has none, and nothing is delayed */
-    pp_dirty_shard *delayed; /* chunks in there count instead of those that are stored; NULL: none */
+    const pp_layer *layer;   /* the topmost that has something of it */
+    pp_dirty_shard *dirty;   /* for the layer: chunks in there count instead of those that are stored */
+    bool replaces_object;    /* nothing of what is stored counts */
+    pp_chunk_entry *entries; /* one per chunk; NULL: it has none */
     uint32_t *checksums;     /* of a sealed array: what the seal says of every chunk that is stored; else NULL */
     uint32_t index_crc32c;
     pp_budget *budget; /* paid for entries and checksums */
     size_t reserved_bytes;
-} pp_shard;
+};
 
 /* Opens a shard and checks its index; on a sealed array also that its length and index are those of the shard that
  * was sealed: what is in a chunk is compared by who reads it. A shard that was never written opens as absent. Close
@@ -24,11 +26,11 @@ typedef struct pp_shard {
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard);
 void pp_shard_close(pp_shard *shard);
 
-/* PARAPET_ERR_STALE if the stored shard is not the one that what is delayed of it was made for. */
-parapet_status pp_shard_check_dirty(const pp_transfer_context *context, int64_t number);
-
-/* Where chunks that are delayed lie, as far as entries tell: behind everything that can be stored. */
-#define PP_WRITE_BACK_OFFSET (UINT64_C(1) << 62)
+/* For layers: opens what is stored, in two steps or in one; or lists all chunks as absent. */
+parapet_status pp_shard_open_object(const pp_transfer_context *context, pp_shard *shard);
+parapet_status pp_shard_list_stored(const pp_transfer_context *context, pp_shard *shard);
+parapet_status pp_shard_open_stored(const pp_transfer_context *context, pp_shard *shard);
+parapet_status pp_shard_list_none(const pp_transfer_context *context, pp_shard *shard);
 
 /* Whether a chunk is stored, or will be. */
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk);
@@ -62,24 +64,16 @@ parapet_status pp_shard_verify_chunk(const pp_transfer_context *context, const p
                                      pp_bytes encoded);
 
 /* The same for whoever has the CRC-32C already: of the chunk without its own checksum, if its codecs end in one. */
-parapet_status pp_shard_verify_crc32c(const pp_shard *shard, int64_t chunk, uint32_t crc32c);
+parapet_status pp_shard_verify_crc32c(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk,
+                                      uint32_t crc32c);
 
 /* Reads all of a shard and compares it with the seal, for a caller that will read no whole chunks. */
 parapet_status pp_shard_verify_all(const pp_transfer_context *context, const pp_shard *shard);
 
-/* The object of an open shard, for the cache. */
-pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const pp_shard *shard);
+/* Where the encoded bytes of a chunk are. */
+pp_chunk_place pp_shard_find(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk);
 
-/* Whether the encoded bytes of a chunk are in memory: delayed, or in the cache. */
-bool pp_shard_is_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk);
-
-/* Where the object ends that has something at this offset. */
-uint64_t pp_shard_end(const pp_shard *shard, uint64_t offset);
-
-/* Takes the encoded bytes of a chunk from there, and counts; false: they are not there. */
-bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, void *target);
-
-/* Reads bytes of a shard and counts them. Those of delayed chunks are in memory, and not counted. */
+/* Reads bytes of the stored shard and counts them. */
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target);
 

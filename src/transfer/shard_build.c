@@ -272,7 +272,7 @@ static parapet_status finish_delay(pp_shard_build *build, pp_staged *staged)
 /* Nothing of what is stored is in a shard that is delayed as a whole. */
 static bool keeps_old(const pp_shard_build *build)
 {
-    return build->is_old_open && (build->old.delayed == NULL || build->old.delayed->has_base);
+    return build->is_old_open && !build->old.replaces_object;
 }
 
 static pp_staged_note note_of(pp_shard_build *build)

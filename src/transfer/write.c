@@ -211,10 +211,8 @@ static parapet_status leave_out_stale(const pp_transfer_context *context, int64_
     parapet_status status = PARAPET_OK;
     size_t i, kept = 0;
     for (i = 0; i < *count && status == PARAPET_OK; i++) {
-        status = pp_shard_check_dirty(context, numbers[i]);
+        status = pp_write_back_check(context, numbers[i]);
         if (status == PARAPET_ERR_STALE) {
-            pp_write_back_place place = pp_transfer_write_back_place(context, numbers[i]);
-            pp_write_back_find(&place)->is_stuck = true;
             pp_failure_take(left_out, status);
             status = PARAPET_OK;
         } else {

@@ -59,8 +59,13 @@ static parapet_status read_old(const pp_transfer *transfer, pp_write_item *item,
     item->input.budget = context->budget;
     if ((status = pp_buffer_ensure(&item->input, (size_t)entry->bytes, "buffers for old chunks")) != PARAPET_OK)
         return status;
-    if (!pp_shard_get_cached(context, old, chunk, item->input.data) &&
-        (status = pp_shard_read(context, old, entry->offset, (size_t)entry->bytes, item->input.data)) != PARAPET_OK)
+    if ((status = old->layer->fetch(context, old,
+                                    &(pp_chunk_run){.chunks = &chunk,
+                                                    .count = 1,
+                                                    .offset = entry->offset,
+                                                    .bytes = (size_t)entry->bytes,
+                                                    .target = item->input.data,
+                                                    .is_last_use = true})) != PARAPET_OK)
         return status;
     *encoded = (pp_bytes){item->input.data, (size_t)entry->bytes};
     return pp_shard_verify_chunk(context, old, chunk, *encoded);

@@ -104,7 +104,7 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     begin_windows(transfer, shard, 0);
     shard->is_claimed = transfer->view->list.work[head->first].claim != PP_NO_CLAIM;
-    shard->build->is_dirty = !shard->is_claimed && shard->build->old.delayed != NULL;
+    shard->build->is_dirty = !shard->is_claimed && shard->build->old.dirty != NULL;
     shard->is_taken = !shard->is_claimed && shard->build->old.entries == NULL;
     if (!shard->is_claimed)
         return PARAPET_OK;

@@ -41,8 +41,12 @@ static void set_up(bed *b, const format *f)
     laid_out_init(&b->made, json);
     assert_ok(pp_store_memory_build(&b->store, NULL));
     pp_budget_init(&b->budget, BUDGET_BYTES);
-    b->context = (pp_transfer_context){
-        .store = b->store, .path = "a", .layout = &b->made.layout, .budget = &b->budget, .counters = &b->counters};
+    b->context = (pp_transfer_context){.layer = &pp_plain_layer,
+                                       .store = b->store,
+                                       .path = "a",
+                                       .layout = &b->made.layout,
+                                       .budget = &b->budget,
+                                       .counters = &b->counters};
 }
 
 static void tear_down(bed *b)

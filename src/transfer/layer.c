@@ -1,0 +1,34 @@
+/* layer.c - the lowest layer: storage, and nothing else. */
+#include "transfer/layer.h"
+
+#include "transfer/shard.h"
+
+static pp_chunk_place find(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
+{
+    (void)context;
+    (void)shard;
+    (void)chunk;
+    return PP_IN_STORAGE;
+}
+
+static bool wants_whole(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, size_t bytes)
+{
+    (void)context;
+    (void)shard;
+    (void)chunk;
+    (void)bytes;
+    return false;
+}
+
+static parapet_status fetch(const pp_transfer_context *context, const pp_shard *shard, const pp_chunk_run *run)
+{
+    return pp_shard_read(context, shard, run->offset, run->bytes, run->target);
+}
+
+const pp_layer pp_plain_layer = {
+    .open = pp_shard_open_stored,
+    .read_index = pp_shard_read,
+    .find = find,
+    .wants_whole = wants_whole,
+    .fetch = fetch,
+};
