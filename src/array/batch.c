@@ -82,8 +82,8 @@ static parapet_status find_context(pp_batch *all, int i)
     if (status != PARAPET_OK)
         return status;
     context->layer = array->is_detached ? &pp_plain_layer : all->store->layer;
-    context->cache = array->is_detached ? NULL : all->store->cache;
-    context->delayed = array->is_detached ? NULL : all->store->delayed;
+    context->cache = all->store->cache;
+    context->write_back = all->store->write_back;
     context->cache_array = array->cache_number;
     return pp_epochs_place(array, all->direction, context);
 }

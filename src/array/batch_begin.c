@@ -27,7 +27,7 @@ static uint64_t find_cached(pp_batch *all, parapet_status status)
 
 static uint64_t find_room(const pp_batch *all)
 {
-    return all->direction == PP_WRITING && pp_write_back_is_crowded(all->store->delayed) ? 0 : HAS_ROOM;
+    return all->direction == PP_WRITING && pp_write_back_is_crowded(all->store->write_back) ? 0 : HAS_ROOM;
 }
 
 /* [collective] What all ranks have found out where the call began. */

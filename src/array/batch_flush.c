@@ -68,7 +68,7 @@ static parapet_status flush_arrays(parapet_store *store, parapet_array *const *a
     parapet_status status = PARAPET_ERR_STALE;
     bool is_flushed = false;
     int i;
-    pp_write_back_choose(store->delayed, all);
+    pp_write_back_choose(store->write_back, all);
     for (i = 0; i < FLUSHES_MOST && status == PARAPET_ERR_STALE && !is_flushed; i++)
         status = flush_once(store, arrays, count, mine, &is_flushed);
     return status;

@@ -81,10 +81,8 @@ static parapet_status publish_batch(const pp_batch *all, pp_staged *staged)
     /* Notes for a seal, cache and write-back only after the agreement: until then any rank may have failed. */
     if ((status = pp_sync_dirs_agree(comm, all->store->backend, "publishing", status)) == PARAPET_OK) {
         pp_batch_note(all, staged);
-        pp_staged_keep(all->contexts, staged);
     }
-    if (status != PARAPET_OK)
-        pp_staged_adjust(all->contexts, staged);
+    pp_staged_note_outcome(all->contexts, staged, status == PARAPET_OK);
     for (i = 0; i < all->count && status != PARAPET_OK; i++)
         all->list[i].array->is_broken |= !all->flushes;
     return status;
@@ -101,11 +99,11 @@ static parapet_status check_presence(const parapet_store *store)
 static parapet_status keep_dirty(const pp_batch *all, pp_staged *staged, int64_t *is_all)
 {
     parapet_status status;
-    *is_all = all->store->delayed != NULL && staged->count == 0;
-    if (all->store->delayed == NULL)
+    *is_all = all->store->write_back != NULL && staged->count == 0;
+    if (all->store->write_back == NULL)
         return PARAPET_OK;
     if ((status = pp_comm_agree_min(all->store->comm, "staged", PARAPET_OK, is_all)) == PARAPET_OK && *is_all)
-        pp_staged_keep(all->contexts, staged);
+        pp_staged_note_outcome(all->contexts, staged, true);
     return status;
 }
 

@@ -112,5 +112,5 @@ void pp_dirty_arrays_note_shape(parapet_array *array, const int64_t *shape)
     if (!is_smaller)
         return;
     array->is_cut = true;
-    pp_write_back_cut(array->store->delayed, array->cache_number, cells);
+    pp_write_back_cut(array->store->write_back, array->cache_number, cells);
 }

@@ -29,7 +29,7 @@ void pp_array_free(parapet_array *array)
         return;
     if (array->cache_number != 0) { /* else a thread that reads locally may have it, beside a call of all ranks */
         pp_cache_forget(array->store->cache, array->cache_number);
-        pp_write_back_forget(array->store->delayed, array->cache_number);
+        pp_write_back_forget(array->store->write_back, array->cache_number);
         pp_dirty_arrays_remove(&array->store->dirty_arrays, array);
     }
     pp_array_forget(array);

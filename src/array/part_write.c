@@ -21,7 +21,7 @@
  *     pp_staged_check looks while no other job can publish.
  *  3. Gates are closed only after agreement 1: a rank for which others wait must not wait for a gate
  *     (array/guards.h).
- *  4. What is written enters cache and write-back for good (pp_staged_keep) after agreement 6, or that of
+ *  4. What is written enters cache and write-back for good (pp_staged_note_outcome) after agreement 6, or that of
  *     keep_dirty; after any failure the cache forgets the arrays of the call (pp_batch_forget).
  *  5. Between two agreements no rank returns alone.
  *
@@ -48,9 +48,9 @@ static parapet_status flush_all(void *store)
 static void mark_dirty(const pp_batch *all)
 {
     int i;
-    if (all->store->delayed != NULL)
+    if (all->store->write_back != NULL)
         pp_comm_set_first(all->store->comm, flush_all, all->store);
-    for (i = 0; i < all->count && all->store->delayed != NULL; i++)
+    for (i = 0; i < all->count && all->store->write_back != NULL; i++)
         if (!all->list[i].array->is_detached)
             pp_dirty_arrays_add(&all->store->dirty_arrays, all->list[i].array);
 }
@@ -64,7 +64,7 @@ parapet_status pp_batch_write(pp_batch *all)
     if (status == PARAPET_OK && !is_held)
         status = pp_batch_hold(all, PARAPET_OK);
     began = pp_epochs_mark_now(all->store);
-    pp_write_back_begin(all->store->delayed);
+    pp_write_back_begin(all->store->write_back);
     if (status == PARAPET_OK && (status = pp_batch_stage(all, &staged)) == PARAPET_OK)
         status = pp_batch_publish(all, &staged);
     if (status == PARAPET_OK)

@@ -37,14 +37,14 @@ struct parapet_store {
     _Atomic(int) handle_count; /* arrays, groups, checkpoints, series and requests not closed yet */
     int *servers;              /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
-    pp_homes homes;         /* of the arrays that were opened so far, on rank 0 */
-    bool is_foreign;        /* a file of another format, which can only be read */
-    pp_epochs *epochs;      /* by direction; NULL: ownership does not depend on speeds */
-    pp_session_cache *kept; /* descriptions of calls; NULL: none are kept */
-    const pp_layer *layer;  /* of its arrays, which installs the next two */
-    pp_cache *cache;        /* of chunks; NULL: cache_bytes is 0 */
-    pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
-    pp_budget cache_budget; /* of both, if there is the latter */
+    pp_homes homes;            /* of the arrays that were opened so far, on rank 0 */
+    bool is_foreign;           /* a file of another format, which can only be read */
+    pp_epochs *epochs;         /* by direction; NULL: ownership does not depend on speeds */
+    pp_session_cache *kept;    /* descriptions of calls; NULL: none are kept */
+    const pp_layer *layer;     /* of its arrays, which installs the next two */
+    pp_cache *cache;           /* of chunks; NULL: cache_bytes is 0 */
+    pp_write_back *write_back; /* shards that are written later; NULL: all are written at once */
+    pp_budget cache_budget;    /* of both, if there is the latter */
     pp_dirty_arrays dirty_arrays;
     _Atomic(int64_t) handles_made; /* of arrays, so far */
     bool uses_records;             /* in place of locks; equal on all ranks */

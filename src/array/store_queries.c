@@ -327,7 +327,7 @@ static parapet_status build_dirty(parapet_store *store)
     pp_budget_init(&store->cache_budget, bytes);
     if ((status = pp_cache_build(&store->cache, &store->cache_budget, bytes)) != PARAPET_OK)
         return status;
-    return pp_write_back_build(&store->delayed, &store->cache_budget, bytes, store->cache);
+    return pp_write_back_build(&store->write_back, &store->cache_budget, bytes, store->cache);
 }
 
 /* What ownership needs from one call to the next. */
@@ -379,7 +379,7 @@ static void free_store(parapet_store *store)
         pp_store_free(store->backend);
     pp_epochs_free(store);
     pp_session_cache_free(store->kept);
-    pp_write_back_free(store->delayed);
+    pp_write_back_free(store->write_back);
     pp_cache_free(store->cache);
     pp_free(store->servers);
     pp_comm_free(store->comm);

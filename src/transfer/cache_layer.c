@@ -1,8 +1,8 @@
-/* cache_layer.c - the layer of the option cache_bytes: chunks and indexes that were fetched are in the cache, and
- * fetched from there while the object has the same version (cache.h). */
+/* cache_layer.c - the layer of the option cache_bytes: chunks and indexes that were fetched or written are in the
+ * cache, and fetched from there while the object has the same version (cache.h). */
 #include "transfer/layer.h"
 
-#include "transfer/shard.h"
+#include "transfer/write_shard.h"
 
 static pp_cache_object object_of(const pp_transfer_context *context, const pp_shard *shard)
 {
@@ -71,10 +71,44 @@ static parapet_status fetch(const pp_transfer_context *context, const pp_shard *
     return status;
 }
 
+/* ---- Writing ---- */
+
+static pp_cache_object draft_of(const pp_transfer_context *context, int64_t shard, uint64_t draft)
+{
+    return (pp_cache_object){.array = context->cache_array, .shard = shard, .version = draft, .is_draft = true};
+}
+
+static parapet_status append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                             pp_bytes encoded)
+{
+    pp_cache_object draft = draft_of(context, build->number, build->draft);
+    parapet_status status = pp_storage_sink.append(build, context, chunk, encoded);
+    if (status == PARAPET_OK && encoded.data != NULL)
+        pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
+    return status;
+}
+
+static parapet_status begin(const pp_transfer *transfer, pp_write_shard *shard)
+{
+    shard->build->draft = pp_cache_draft(pp_write_shard_context(transfer, shard)->cache);
+    shard->build->sink.append = append;
+    return PARAPET_OK;
+}
+
+static void note_outcome(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version,
+                         bool is_published)
+{
+    pp_cache_object draft = draft_of(context, note->shard, note->draft);
+    if (is_published)
+        pp_cache_publish(context->cache, &draft, version, context->layout->tiling.chunks.cell_count);
+}
+
 const pp_layer pp_cache_layer = {
     .open = pp_shard_open_stored,
     .read_index = read_index,
     .find = find,
     .wants_whole = wants_whole,
     .fetch = fetch,
+    .begin = begin,
+    .note_outcome = note_outcome,
 };

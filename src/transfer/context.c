@@ -15,11 +15,3 @@ parapet_status pp_transfer_report(const pp_transfer_context *context, const char
         return pp_fail(PARAPET_ERR_CANCELLED, "%s was cancelled by the progress callback", doing);
     return PARAPET_OK;
 }
-
-pp_write_back_place pp_transfer_write_back_place(const pp_transfer_context *context, int64_t shard)
-{
-    return (pp_write_back_place){.delayed = context->delayed,
-                                 .array = context->cache_array,
-                                 .shards = &context->layout->tiling.shards,
-                                 .number = shard};
-}

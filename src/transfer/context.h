@@ -43,11 +43,11 @@ struct pp_transfer_context {
     const pp_turns *turns;     /* as in pp_target */
     pp_budget *budget;
     pp_counters *counters;
-    pp_request_cost *cost;  /* of requests to the store; NULL: an ordinary disk */
-    const pp_layer *layer;  /* the topmost of those through which chunks are read and written */
-    pp_cache *cache;        /* of chunks; NULL: there is none */
-    pp_write_back *delayed; /* shards that are written later; NULL: all are written at once */
-    int64_t cache_array;    /* the number of this array in both */
+    pp_request_cost *cost;     /* of requests to the store; NULL: an ordinary disk */
+    const pp_layer *layer;     /* the topmost of those through which chunks are read and written */
+    pp_cache *cache;           /* of chunks, for the layer that has it */
+    pp_write_back *write_back; /* shards that are written later, for the same */
+    int64_t cache_array;       /* the number of this array in both */
     int threads;
     pp_pool *pool; /* its threads; NULL: there may be none */
     bool elides_fill;
@@ -59,9 +59,6 @@ struct pp_transfer_context {
     pp_pinned *pinned;          /* stored shards that stay open when the transfer ends; NULL: none do */
     pp_partial_shards *divided; /* new ones that do; NULL: none do */
 };
-
-/* Where a shard of the array may be delayed. */
-pp_write_back_place pp_transfer_write_back_place(const pp_transfer_context *context, int64_t shard);
 
 /* Reports the progress of a transfer to the caller's callback, which may cancel it. doing ends in "ing". */
 parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_bytes,

@@ -15,6 +15,9 @@
 
 typedef struct pp_transfer_context pp_transfer_context;
 typedef struct pp_shard pp_shard;
+typedef struct pp_transfer pp_transfer;
+typedef struct pp_write_shard pp_write_shard;
+typedef struct pp_staged_note pp_staged_note;
 
 /* Where the encoded bytes of a chunk are; waiting: of a dirty shard, and newer than what is stored. */
 typedef enum pp_chunk_place { PP_IN_STORAGE, PP_IN_CACHE, PP_WAITING } pp_chunk_place;
@@ -42,6 +45,12 @@ typedef struct pp_layer {
     bool (*wants_whole)(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, size_t bytes);
     /* Fetches chunks, and counts. */
     parapet_status (*fetch)(const pp_transfer_context *context, const pp_shard *shard, const pp_chunk_run *run);
+    /* Parts of a new shard will be appended, which has nothing yet: decides where they go (pp_sink in shard_build.h).
+     */
+    parapet_status (*begin)(const pp_transfer *transfer, pp_write_shard *shard);
+    /* A new shard is published, as an object of this version; or it may be, and nobody knows. */
+    void (*note_outcome)(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version,
+                         bool is_published);
 } pp_layer;
 
 extern const pp_layer pp_plain_layer, pp_cache_layer, pp_write_back_layer;

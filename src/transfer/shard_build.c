@@ -27,6 +27,7 @@ parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_c
     if (status != PARAPET_OK)
         return status;
     (*build)->number = number;
+    (*build)->sink = pp_storage_sink;
     if ((status = reserve_entries(*build, context)) != PARAPET_OK || !needs_old)
         return status;
     (*build)->is_old_open = true;
@@ -37,8 +38,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
 {
     if (build == NULL)
         return;
-    pp_writer_free(build->writer);
-    pp_write_back_discard(build->delay);
+    build->sink.discard(build);
     if (build->is_old_open)
         pp_shard_close(&build->old);
     pp_free(build->entries);
@@ -159,63 +159,23 @@ void pp_shard_build_describe(pp_shard_build *build)
     build->is_described = true;
 }
 
-static void keep(const pp_shard_build *build, const pp_transfer_context *context, int64_t chunk, pp_bytes encoded)
+static parapet_status append_stored(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                                    pp_bytes encoded)
 {
-    pp_cache_object draft = {
-        .array = context->cache_array, .shard = build->number, .version = build->draft, .is_draft = true};
-    if (build->draft != 0)
-        pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
-}
-
-static bool is_at_edge(const pp_tiling *tiling, int64_t shard)
-{
-    pp_box inside;
-    pp_tiling_shard_box(tiling, shard, &inside);
-    return pp_box_element_count(&inside) < pp_grid_cell_elements(&tiling->shards);
-}
-
-static parapet_status read_version(const pp_transfer_context *context, int64_t shard, uint64_t *version)
-{
-    char *key = NULL;
-    parapet_status status = pp_layout_key(context->layout, context->path, shard, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_version(context->store, key, version);
-    pp_free(key);
-    return status;
-}
-
-/* What a draft stands on. */
-static parapet_status find_base(const pp_shard_build *build, const pp_transfer_context *context,
-                                pp_dirty_shard *draft)
-{
-    draft->is_whole = !build->is_old_open;
-    draft->has_base = build->is_old_open || is_at_edge(&context->layout->tiling, build->number);
-    if (draft->has_base && draft->is_whole)
-        return read_version(context, build->number, &draft->base);
-    draft->base = build->old.reader != NULL ? build->old.reader->version : 0;
-    return PARAPET_OK;
-}
-
-parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count)
-{
-    pp_write_back_place place = pp_transfer_write_back_place(context, build->number);
-    parapet_status status = pp_write_back_draft(&place, context->layout->tiling.chunks.cell_count, new_count,
-                                                pp_chain_encoded_bound(context->layout->chain), &build->delay);
-    return status == PARAPET_OK && build->delay != NULL ? find_base(build, context, build->delay) : status;
+    uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
+    parapet_status status;
+    if (encoded.data == NULL)
+        return PARAPET_OK;
+    if ((status = append(build, context, encoded.data, encoded.bytes)) != PARAPET_OK || chunk == PP_CACHE_INDEX)
+        return status;
+    build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
+    return build->is_described ? pp_shard_tally_add(&build->tally, context->layout->chain, encoded) : PARAPET_OK;
 }
 
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded)
 {
-    uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
-    parapet_status status;
-    if (build->delay != NULL)
-        return pp_write_back_put(build->delay, chunk, encoded);
-    if ((status = append(build, context, encoded.data, encoded.bytes)) != PARAPET_OK)
-        return status;
-    build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
-    keep(build, context, chunk, encoded);
-    return build->is_described ? pp_shard_tally_add(&build->tally, context->layout->chain, encoded) : PARAPET_OK;
+    return build->sink.append(build, context, chunk, encoded);
 }
 
 static parapet_status append_index(pp_shard_build *build, const pp_transfer_context *context)
@@ -228,8 +188,7 @@ static parapet_status append_index(pp_shard_build *build, const pp_transfer_cont
         return status;
     pp_index_encode(format, build->entries, stored.data);
     build->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));
-    if ((status = append(build, context, stored.data, bytes)) == PARAPET_OK)
-        keep(build, context, PP_CACHE_INDEX, (pp_bytes){stored.data, bytes});
+    status = build->sink.append(build, context, PP_CACHE_INDEX, (pp_bytes){stored.data, bytes});
     pp_buffer_free(&stored);
     return status;
 }
@@ -247,42 +206,13 @@ static parapet_status make_room(pp_staged *staged)
     return PARAPET_OK;
 }
 
-static parapet_status make_room_for_delay(pp_staged *staged)
-{
-    size_t capacity = pp_max_size(16, 2 * staged->delay_capacity);
-    parapet_status status;
-    if (staged->delay_count < staged->delay_capacity)
-        return PARAPET_OK;
-    if ((status = pp_reallocate(&staged->delays, capacity * sizeof staged->delays[0])) == PARAPET_OK)
-        staged->delay_capacity = capacity;
-    return status;
-}
-
-static parapet_status finish_delay(pp_shard_build *build, pp_staged *staged)
-{
-    parapet_status status = make_room_for_delay(staged);
-    if (status != PARAPET_OK)
-        return status;
-    pp_write_back_finish(build->delay);
-    staged->delays[staged->delay_count++] = (pp_staged_delay){.target = build->target, .draft = build->delay};
-    build->delay = NULL;
-    return PARAPET_OK;
-}
-
-/* Nothing of what is stored is in a shard that is delayed as a whole. */
-static bool keeps_old(const pp_shard_build *build)
-{
-    return build->is_old_open && !build->old.replaces_object;
-}
-
 static pp_staged_note note_of(pp_shard_build *build)
 {
     pp_staged_note note = {.target = build->target,
                            .shard = build->number,
                            .record = {.bytes = PP_SHARD_ABSENT},
                            .draft = build->draft,
-                           .is_dirty = build->is_dirty,
-                           .keeps_old = keeps_old(build),
+                           .keeps_old = build->is_old_open && !build->old.replaces_object,
                            .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
     if (!build->is_described || build->tally.is_incomplete)
         return note;
@@ -291,11 +221,9 @@ static pp_staged_note note_of(pp_shard_build *build)
     return note;
 }
 
-parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
+static parapet_status finish_stored(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
 {
     parapet_status status;
-    if (build->delay != NULL)
-        return finish_delay(build, staged);
     if (context->layout->is_sharded && (status = append_index(build, context)) != PARAPET_OK)
         return status;
     if (build->writer == NULL)
@@ -306,6 +234,19 @@ parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_co
     staged->writers[staged->count++] = build->writer;
     build->writer = NULL;
     return PARAPET_OK;
+}
+
+static void discard_stored(pp_shard_build *build)
+{
+    pp_writer_free(build->writer);
+}
+
+const pp_sink pp_storage_sink = {
+    .append = append_stored, .finish = finish_stored, .discard = discard_stored, .takes_old = true};
+
+parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
+{
+    return build->sink.finish(build, context, staged);
 }
 
 static parapet_status check_note(const pp_transfer_context *context, const pp_staged_note *note)
@@ -348,37 +289,16 @@ parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *
     return status == PARAPET_OK ? pp_store_sync_dirs(context->store) : status;
 }
 
-static void keep_shard(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version)
-{
-    pp_write_back_place place = pp_transfer_write_back_place(context, note->shard);
-    pp_cache_object draft = {
-        .array = context->cache_array, .shard = note->shard, .version = note->draft, .is_draft = true};
-    if (note->is_dirty) {
-        pp_write_back_note_stored(&place, version);
-        return;
-    }
-    pp_write_back_drop(&place);
-    pp_cache_publish(context->cache, &draft, version, context->layout->tiling.chunks.cell_count);
-}
-
-void pp_staged_keep(const pp_transfer_context *contexts, pp_staged *staged)
-{
-    size_t i;
-    for (i = 0; i < staged->count; i++)
-        keep_shard(&contexts[staged->notes[i].target], &staged->notes[i], staged->writers[i]->version);
-    for (i = 0; i < staged->delay_count; i++)
-        pp_write_back_commit(staged->delays[i].draft);
-    staged->delay_count = 0;
-}
-
-void pp_staged_adjust(const pp_transfer_context *contexts, const pp_staged *staged)
+void pp_staged_note_outcome(const pp_transfer_context *contexts, pp_staged *staged, bool is_published)
 {
     size_t i;
     for (i = 0; i < staged->count; i++) {
-        const pp_staged_note *note = &staged->notes[i];
-        pp_write_back_place place = pp_transfer_write_back_place(&contexts[note->target], note->shard);
-        pp_write_back_note_made(&place, staged->writers[i]->version);
+        const pp_transfer_context *context = &contexts[staged->notes[i].target];
+        context->layer->note_outcome(context, &staged->notes[i], staged->writers[i]->version, is_published);
     }
+    for (i = 0; i < staged->delay_count && is_published; i++)
+        pp_write_back_commit(staged->delays[i]);
+    staged->delay_count = is_published ? 0 : staged->delay_count;
 }
 
 void pp_staged_clear(pp_staged *staged)
@@ -389,7 +309,7 @@ void pp_staged_clear(pp_staged *staged)
         pp_shard_record_clear(&staged->notes[i].record);
     }
     for (i = 0; i < staged->delay_count; i++)
-        pp_write_back_discard(staged->delays[i].draft);
+        pp_write_back_discard(staged->delays[i]);
     pp_free(staged->delays);
     pp_free(staged->writers);
     pp_free(staged->notes);

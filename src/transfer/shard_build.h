@@ -5,7 +5,22 @@
 
 #include "transfer/transfer.h"
 
-typedef struct pp_shard_build {
+typedef struct pp_shard_build pp_shard_build;
+
+/* Where what is appended to a new shard goes. */
+typedef struct pp_sink {
+    /* One encoded chunk; without data: it is not to be stored. Or, as chunk PP_CACHE_INDEX, the index. */
+    parapet_status (*append)(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                             pp_bytes encoded);
+    parapet_status (*finish)(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged);
+    void (*discard)(pp_shard_build *build); /* of one that may be finished */
+    bool takes_old;                         /* chunks that stay as they are have to be appended, too */
+} pp_sink;
+
+/* To storage, where it is a new object. */
+extern const pp_sink pp_storage_sink;
+
+struct pp_shard_build {
     int64_t number;
     int target;   /* which array of the transfer */
     pp_shard old; /* the stored shard; only opened if parts of it are kept */
@@ -17,11 +32,11 @@ typedef struct pp_shard_build {
     bool is_described; /* the chunks come in ascending order, and the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
-    uint64_t draft;        /* its number in the cache; 0: there is none */
-    bool is_dirty;         /* as in pp_staged_note */
-    pp_dirty_shard *delay; /* what is written goes there, and not to storage; NULL: to storage */
+    pp_sink sink;
+    uint64_t draft;        /* for the sink: its number in the cache; 0: there is none */
+    pp_dirty_shard *dirty; /* for the sink: what is appended, and written later */
     const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */
-} pp_shard_build;
+};
 
 /* What a new shard takes from the budget: as long as it exists, for its list of chunks (and that of the old one);
  * and, for one shard at a time, to write it. */
@@ -41,11 +56,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
  * ascending order. */
 void pp_shard_build_describe(pp_shard_build *build);
 
-/* Leaves the shard for later, if there is room for new_count chunks: from now on only new chunks are appended, those
- * that are not to be stored with no bytes. */
-parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count);
-
-/* Appends one encoded chunk. */
+/* Appends one encoded chunk; without data: it is not to be stored. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded);
 

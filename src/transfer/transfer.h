@@ -46,7 +46,7 @@ typedef struct pp_transfer_array {
 parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *arrays, int array_count);
 
 /* What a seal would record about a new shard. */
-typedef struct pp_staged_note {
+struct pp_staged_note {
     int target; /* which array of the transfer */
     int64_t shard;
     pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not computed; freed with the staged shards */
@@ -54,13 +54,7 @@ typedef struct pp_staged_note {
     uint64_t old_version;   /* of that shard; 0: there was none */
     uint64_t draft;         /* its number in the cache; 0: there is none */
     bool is_dirty;          /* it is what was delayed of the shard until now, and nothing else */
-} pp_staged_note;
-
-/* What a call has written and leaves for later. */
-typedef struct pp_staged_delay {
-    int target;
-    pp_dirty_shard *draft;
-} pp_staged_delay;
+};
 
 /* New shards, written and durable but not visible. */
 typedef struct pp_staged {
@@ -68,7 +62,7 @@ typedef struct pp_staged {
     pp_staged_note *notes; /* one of each */
     size_t count;
     size_t capacity;
-    pp_staged_delay *delays;
+    pp_dirty_shard **delays; /* what is left for later */
     size_t delay_count, delay_capacity;
 } pp_staged;
 
@@ -105,11 +99,9 @@ parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *sta
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);
 
-/* [local] All ranks have agreed that it is published: the cache has it, and what is left for later is delayed. */
-void pp_staged_keep(const pp_transfer_context *contexts, pp_staged *staged);
-
-/* [local] They have not: what may be visible nevertheless is not taken for what another job has written. */
-void pp_staged_adjust(const pp_transfer_context *contexts, const pp_staged *staged);
+/* [local] All ranks have agreed that it is published, and what is left for later is dirty; or they have not, and what
+ * may be visible nevertheless is not taken for what another job has written. */
+void pp_staged_note_outcome(const pp_transfer_context *contexts, pp_staged *staged, bool is_published);
 
 /* Frees everything; what was not published never existed. */
 void pp_staged_clear(pp_staged *staged);

@@ -21,9 +21,8 @@ static parapet_status store_item(pp_transfer *transfer, int worker, pp_transfer_
     int i;
     (void)worker;
     for (i = 0; i < head->window.chunk_count && status == PARAPET_OK; i++)
-        if (!item->chunks[i].is_elided || build->delay != NULL)
-            status = pp_shard_build_append(build, context, head->window.chunks[i],
-                                           item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
+        status = pp_shard_build_append(build, context, head->window.chunks[i],
+                                       item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
     if (status != PARAPET_OK || !item->is_last || !((pp_write_shard *)head->shard)->is_ending)
         return status;
     return pp_shard_build_finish(build, context, ((write_transfer *)transfer)->staged);
@@ -229,21 +228,25 @@ static parapet_status stage_numbers(const pp_transfer_array *array, const int64_
     pp_session session;
     write_transfer self = {
         .head = {.operations = &writing, .session = &session}, .staged = staged, .others = staged->count};
-    return pp_transfer_run(&self.head, pp_session_build_again(&session, array, numbers, count));
+    parapet_status status = pp_transfer_run(&self.head, pp_session_build_again(&session, array, numbers, count));
+    size_t i;
+    for (i = self.others; i < staged->count; i++)
+        staged->notes[i].is_dirty = true;
+    return status;
 }
 
 parapet_status pp_transfer_stage_write_back(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out)
 {
     const pp_transfer_context *context = array->context;
     const pp_grid *shards = &context->layout->tiling.shards;
-    size_t count = pp_write_back_list(context->delayed, context->cache_array, shards, NULL);
+    size_t count = pp_write_back_list(context->write_back, context->cache_array, shards, NULL);
     size_t bytes = count * sizeof(int64_t);
     int64_t *numbers = NULL;
     parapet_status status = pp_budget_reserve(context->budget, bytes, "lists of shards");
     if (status != PARAPET_OK)
         return status;
     if (count > 0 && (status = pp_allocate_array(&numbers, count, sizeof numbers[0])) == PARAPET_OK) {
-        (void)pp_write_back_list(context->delayed, context->cache_array, shards, numbers);
+        (void)pp_write_back_list(context->write_back, context->cache_array, shards, numbers);
         if ((status = leave_out_stale(context, numbers, &count, left_out)) == PARAPET_OK && count > 0)
             status = stage_numbers(array, numbers, count, staged);
     }

@@ -15,7 +15,7 @@
  *  2. pp_write_back_commit takes no memory and cannot fail: it follows an agreement, after which no rank may
  *     fail alone. All that it needs was reserved by pp_write_back_draft.
  *  3. A dirty shard goes only when all ranks have agreed that the object in its place is published
- *     (pp_staged_keep in transfer/shard_build.c), or because its array is closed or cut. After a failure it
+ *     (pp_staged_note_outcome), or because its array is closed or cut. After a failure it
  *     stays.
  *  4. What is dirty is reserved from the budget and gives way to nothing; reserved_bytes of a shard is exactly
  *     what it holds, so merge moves the bytes together with the chunks.
@@ -80,10 +80,8 @@ static pp_dirty_shard *find_cell(const pp_write_back *delayed, int64_t array, in
 pp_dirty_shard *pp_write_back_find(const pp_write_back_place *place)
 {
     int64_t cell[PARAPET_MAX_NDIM];
-    if (place->delayed == NULL)
-        return NULL;
     pp_grid_cell_position(place->shards, place->number, cell);
-    return find_cell(place->delayed, place->array, place->shards->ndim, cell);
+    return find_cell(place->write_back, place->array, place->shards->ndim, cell);
 }
 
 bool pp_write_back_has(const pp_dirty_shard *shard, int64_t chunk)
@@ -173,9 +171,11 @@ static size_t fixed_bytes(int ndim, int64_t chunk_count)
     return sizeof(pp_dirty_shard) + (size_t)ndim * sizeof(int64_t) + (size_t)chunk_count * sizeof(pp_cached_chunk *);
 }
 
-/* Reserves what a draft may need; false: there is no room. */
-static bool reserve(pp_write_back *delayed, int64_t new_count, size_t chunk_bytes, size_t fixed, size_t *bytes)
+bool pp_write_back_reserve(const pp_write_back_place *place, int64_t chunk_count, int64_t new_count,
+                           size_t chunk_bytes, size_t *bytes)
 {
+    pp_write_back *delayed = place->write_back;
+    size_t fixed = fixed_bytes(place->shards->ndim, chunk_count);
     int64_t product;
     if (!pp_multiply_fits(new_count, (int64_t)pp_cached_chunk_reserved_bytes(chunk_bytes), &product) ||
         !pp_add_size_fits((size_t)product, fixed, bytes) || *bytes > delayed->limit_bytes) {
@@ -187,16 +187,12 @@ static bool reserve(pp_write_back *delayed, int64_t new_count, size_t chunk_byte
            pp_budget_reserve(delayed->budget, *bytes, "what is written later") == PARAPET_OK;
 }
 
-parapet_status pp_write_back_draft(const pp_write_back_place *place, int64_t chunk_count, int64_t new_count,
-                                   size_t chunk_bytes, pp_dirty_shard **draft)
+parapet_status pp_write_back_draft(const pp_write_back_place *place, int64_t chunk_count, size_t bytes,
+                                   pp_dirty_shard **draft)
 {
-    pp_write_back *delayed = place->delayed;
-    size_t fixed = fixed_bytes(place->shards->ndim, chunk_count), bytes;
+    pp_write_back *delayed = place->write_back;
     pp_dirty_shard *made;
     parapet_status status;
-    *draft = NULL;
-    if (!reserve(delayed, new_count, chunk_bytes, fixed, &bytes))
-        return PARAPET_OK;
     if ((status = pp_allocate(&made, sizeof *made + (size_t)place->shards->ndim * sizeof made->cell[0])) !=
         PARAPET_OK) {
         pp_budget_release(delayed->budget, bytes);
@@ -206,11 +202,14 @@ parapet_status pp_write_back_draft(const pp_write_back_place *place, int64_t chu
                              .array = place->array,
                              .chunk_count = chunk_count,
                              .reserved_bytes = bytes,
-                             .used_bytes = fixed,
+                             .used_bytes = fixed_bytes(place->shards->ndim, chunk_count),
                              .ndim = place->shards->ndim};
     pp_grid_cell_position(place->shards, place->number, made->cell);
-    *draft = made;
-    return pp_allocate_array(&made->chunks, (size_t)chunk_count, sizeof made->chunks[0]);
+    if ((status = pp_allocate_array(&made->chunks, (size_t)chunk_count, sizeof made->chunks[0])) != PARAPET_OK)
+        free_shard(made);
+    else
+        *draft = made;
+    return status;
 }
 
 parapet_status pp_write_back_put(pp_dirty_shard *draft, int64_t chunk, pp_bytes encoded)
@@ -227,8 +226,7 @@ void pp_write_back_finish(pp_dirty_shard *draft)
 
 void pp_write_back_discard(pp_dirty_shard *draft)
 {
-    if (draft != NULL)
-        free_shard(draft);
+    free_shard(draft);
 }
 
 static size_t reserved_bytes_of(const pp_cached_chunk *chunk)

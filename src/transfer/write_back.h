@@ -44,7 +44,7 @@ void pp_write_back_free(pp_write_back *delayed); /* takes NULL */
 
 /* Which shard of which array is meant. */
 typedef struct pp_write_back_place {
-    pp_write_back *delayed; /* NULL: nothing is delayed */
+    pp_write_back *write_back;
     int64_t array;
     const pp_grid *shards;
     int64_t number;
@@ -62,17 +62,21 @@ pp_bytes pp_write_back_get(const pp_dirty_shard *shard, int64_t chunk);
 /* A call that writes begins: what it wants is counted from here. */
 void pp_write_back_begin(pp_write_back *delayed); /* takes NULL */
 
-/* A draft with room for new_count chunks of up to chunk_bytes, of chunk_count that the shard has. NULL if there is no
- * room: then the shard has to be written at once. */
-parapet_status pp_write_back_draft(const pp_write_back_place *place, int64_t chunk_count, int64_t new_count,
-                                   size_t chunk_bytes, pp_dirty_shard **draft);
+/* Reserves room for a draft of new_count chunks of up to chunk_bytes each, of chunk_count that the shard has; false:
+ * there is none, and the shard has to be written at once. */
+bool pp_write_back_reserve(const pp_write_back_place *place, int64_t chunk_count, int64_t new_count,
+                           size_t chunk_bytes, size_t *bytes);
+
+/* A draft that has this room; a failure gives it back. */
+parapet_status pp_write_back_draft(const pp_write_back_place *place, int64_t chunk_count, size_t bytes,
+                                   pp_dirty_shard **draft);
 
 /* Puts a new chunk into a draft. */
 parapet_status pp_write_back_put(pp_dirty_shard *draft, int64_t chunk, pp_bytes encoded);
 
 /* All chunks are there: gives back what they did not need. */
 void pp_write_back_finish(pp_dirty_shard *draft);
-void pp_write_back_discard(pp_dirty_shard *draft); /* takes NULL */
+void pp_write_back_discard(pp_dirty_shard *draft);
 
 /* All ranks have agreed: what the draft has takes the place of what there was. */
 void pp_write_back_commit(pp_dirty_shard *draft);

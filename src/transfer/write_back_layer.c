@@ -5,7 +5,15 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "transfer/shard.h"
+#include "transfer/write_shard.h"
+
+static pp_write_back_place place_of(const pp_transfer_context *context, int64_t shard)
+{
+    return (pp_write_back_place){.write_back = context->write_back,
+                                 .array = context->cache_array,
+                                 .shards = &context->layout->tiling.shards,
+                                 .number = shard};
+}
 
 /* What waits was made for the object that was there then. */
 static parapet_status check_base(pp_dirty_shard *dirty, uint64_t version, const char *key)
@@ -20,7 +28,7 @@ static parapet_status check_base(pp_dirty_shard *dirty, uint64_t version, const 
 
 parapet_status pp_write_back_check(const pp_transfer_context *context, int64_t shard)
 {
-    pp_write_back_place place = pp_transfer_write_back_place(context, shard);
+    pp_write_back_place place = place_of(context, shard);
     pp_dirty_shard *dirty = pp_write_back_find(&place);
     char *key = NULL;
     uint64_t version;
@@ -64,7 +72,7 @@ static void lay_over(pp_shard *shard)
 
 static parapet_status open_shard(const pp_transfer_context *context, pp_shard *shard)
 {
-    pp_write_back_place place = pp_transfer_write_back_place(context, shard->number);
+    pp_write_back_place place = place_of(context, shard->number);
     parapet_status status = PARAPET_OK;
     shard->layer = &pp_cache_layer;
     if ((shard->dirty = pp_write_back_find(&place)) == NULL)
@@ -117,10 +125,111 @@ static parapet_status fetch(const pp_transfer_context *context, const pp_shard *
     return PARAPET_OK;
 }
 
+/* ---- Writing ---- */
+
+static bool is_at_edge(const pp_tiling *tiling, int64_t shard)
+{
+    pp_box inside;
+    pp_tiling_shard_box(tiling, shard, &inside);
+    return pp_box_element_count(&inside) < pp_grid_cell_elements(&tiling->shards);
+}
+
+static parapet_status read_version(const pp_transfer_context *context, int64_t shard, uint64_t *version)
+{
+    char *key = NULL;
+    parapet_status status = pp_layout_key(context->layout, context->path, shard, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_version(context->store, key, version);
+    pp_free(key);
+    return status;
+}
+
+/* What a draft stands on. */
+static parapet_status find_base(const pp_transfer_context *context, pp_shard_build *build)
+{
+    pp_dirty_shard *draft = build->dirty;
+    draft->is_whole = !build->is_old_open;
+    draft->has_base = build->is_old_open || is_at_edge(&context->layout->tiling, build->number);
+    if (draft->has_base && draft->is_whole)
+        return read_version(context, build->number, &draft->base);
+    draft->base = build->old.reader != NULL ? build->old.reader->version : 0;
+    return PARAPET_OK;
+}
+
+static parapet_status append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                             pp_bytes encoded)
+{
+    (void)context;
+    return pp_write_back_put(build->dirty, chunk, encoded);
+}
+
+static parapet_status make_room(pp_staged *staged)
+{
+    size_t capacity = pp_max_size(16, 2 * staged->delay_capacity);
+    parapet_status status;
+    if (staged->delay_count < staged->delay_capacity)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&staged->delays, capacity * sizeof staged->delays[0])) == PARAPET_OK)
+        staged->delay_capacity = capacity;
+    return status;
+}
+
+static parapet_status finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
+{
+    parapet_status status = make_room(staged);
+    (void)context;
+    if (status != PARAPET_OK)
+        return status;
+    pp_write_back_finish(build->dirty);
+    staged->delays[staged->delay_count++] = build->dirty;
+    build->sink = pp_storage_sink;
+    return PARAPET_OK;
+}
+
+static void discard(pp_shard_build *build)
+{
+    pp_write_back_discard(build->dirty);
+}
+
+/* How much room a shard would take that is written in several transfers is not known: it is written at once. */
+static parapet_status begin(const pp_transfer *transfer, pp_write_shard *shard)
+{
+    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
+    pp_shard_build *build = shard->build;
+    pp_write_back_place place = place_of(context, build->number);
+    int64_t chunk_count = context->layout->tiling.chunks.cell_count;
+    parapet_status status;
+    size_t bytes;
+    if (shard->is_partial ||
+        !pp_write_back_reserve(&place, chunk_count, pp_write_shard_count_claimed(transfer, shard),
+                               pp_chain_encoded_bound(context->layout->chain), &bytes))
+        return pp_cache_layer.begin(transfer, shard);
+    if ((status = pp_write_back_draft(&place, chunk_count, bytes, &build->dirty)) != PARAPET_OK)
+        return status;
+    build->sink = (pp_sink){.append = append, .finish = finish, .discard = discard};
+    return find_base(context, build);
+}
+
+static void note_outcome(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version,
+                         bool is_published)
+{
+    pp_write_back_place place = place_of(context, note->shard);
+    if (!is_published) {
+        pp_write_back_note_made(&place, version);
+    } else if (note->is_dirty) {
+        pp_write_back_note_stored(&place, version);
+    } else {
+        pp_write_back_drop(&place);
+        pp_cache_layer.note_outcome(context, note, version, is_published);
+    }
+}
+
 const pp_layer pp_write_back_layer = {
     .open = open_shard,
     .read_index = NULL, /* it is read before this layer lies over the shard */
     .find = find,
     .wants_whole = wants_whole,
     .fetch = fetch,
+    .begin = begin,
+    .note_outcome = note_outcome,
 };

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "transfer/partial_shards.h"
 
-static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_write_shard *shard)
+const pp_transfer_context *pp_write_shard_context(const pp_transfer *transfer, const pp_write_shard *shard)
 {
     return pp_session_context(transfer->session, shard->head.target);
 }
@@ -20,9 +20,9 @@ bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t 
     return pp_view_covered_shard(view, first, end) < pp_box_element_count(&box);
 }
 
-static int64_t count_claimed_chunks(const pp_transfer *transfer, const pp_write_shard *shard)
+int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write_shard *shard)
 {
-    const pp_grid *chunks = &context_of(transfer, shard)->layout->tiling.chunks;
+    const pp_grid *chunks = &pp_write_shard_context(transfer, shard)->layout->tiling.chunks;
     int64_t cell[PARAPET_MAX_NDIM], count = 0;
     bool more;
     for (more = pp_box_first(&shard->inside, cell); more; more = pp_box_next(&shard->inside, cell))
@@ -31,20 +31,11 @@ static int64_t count_claimed_chunks(const pp_transfer *transfer, const pp_write_
     return count;
 }
 
-/* If what is written may wait, and there is room for it. How much room a shard would take that is divided is not
- * known. */
-static parapet_status delay(const pp_transfer *transfer, pp_write_shard *shard)
-{
-    const pp_transfer_context *context = context_of(transfer, shard);
-    if (context->delayed == NULL || context->divided != NULL)
-        return PARAPET_OK;
-    return pp_shard_build_delay(shard->build, context, count_claimed_chunks(transfer, shard));
-}
-
 static parapet_status create_build(const pp_transfer *transfer, const pp_write_shard *shard, pp_shard_build **build)
 {
     bool keeps_old = pp_write_shard_keeps_old(transfer, shard->head.first, shard->head.end);
-    parapet_status status = pp_shard_build_create(build, context_of(transfer, shard), shard->head.number, keeps_old);
+    parapet_status status =
+        pp_shard_build_create(build, pp_write_shard_context(transfer, shard), shard->head.number, keeps_old);
     if (status != PARAPET_OK)
         return status;
     (*build)->target = shard->head.target;
@@ -55,12 +46,13 @@ static parapet_status create_build(const pp_transfer *transfer, const pp_write_s
 
 static int64_t next_number(const pp_transfer *transfer, const pp_write_shard *shard)
 {
-    return pp_grid_cell_number(&context_of(transfer, shard)->layout->tiling.chunks, shard->next_cell);
+    return pp_grid_cell_number(&pp_write_shard_context(transfer, shard)->layout->tiling.chunks, shard->next_cell);
 }
 
 static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, int64_t first_chunk)
 {
-    pp_tiling_chunks_inside(&context_of(transfer, shard)->layout->tiling, shard->head.number, &shard->inside);
+    pp_tiling_chunks_inside(&pp_write_shard_context(transfer, shard)->layout->tiling, shard->head.number,
+                            &shard->inside);
     shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
     while (shard->has_next_cell && next_number(transfer, shard) < first_chunk)
         shard->has_next_cell = pp_box_next(&shard->inside, shard->next_cell);
@@ -69,17 +61,21 @@ static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, in
 /* Begins a shard of which not all chunks come in this transfer, or goes on with it. */
 static parapet_status open_partial(const pp_transfer *transfer, pp_write_shard *shard)
 {
-    const pp_transfer_context *context = context_of(transfer, shard);
+    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
     pp_partial_shards *divided = context->divided;
     pp_partial_shard *part;
-    parapet_status status = pp_partial_shards_get(divided, shard->head.number, &part);
+    parapet_status status;
+    shard->is_partial = true;
+    status = pp_partial_shards_get(divided, shard->head.number, &part);
     if (status != PARAPET_OK)
         return status;
     if (part->build == NULL) {
         if ((status = create_build(transfer, shard, &part->build)) != PARAPET_OK)
             return status;
         part->build->buffer_bytes = PP_LEAST_WRITE_BUFFER_BYTES;
-        part->build->draft = pp_cache_draft(context->cache);
+        shard->build = part->build;
+        if ((status = context->layer->begin(transfer, shard)) != PARAPET_OK)
+            return status;
     }
     shard->build = part->build;
     shard->is_claimed = true;
@@ -93,7 +89,7 @@ static parapet_status open_partial(const pp_transfer *transfer, pp_write_shard *
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    const pp_transfer_context *context = context_of(transfer, shard);
+    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
     parapet_status status;
     if (context->divided != NULL)
         return open_partial(transfer, shard);
@@ -104,20 +100,15 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     begin_windows(transfer, shard, 0);
     shard->is_claimed = transfer->view->list.work[head->first].claim != PP_NO_CLAIM;
-    shard->build->is_dirty = !shard->is_claimed && shard->build->old.dirty != NULL;
     shard->is_taken = !shard->is_claimed && shard->build->old.entries == NULL;
-    if (!shard->is_claimed)
-        return PARAPET_OK;
-    shard->build->draft = pp_cache_draft(context->cache);
-    return delay(transfer, shard);
+    return shard->is_claimed ? context->layer->begin(transfer, shard) : PARAPET_OK;
 }
 
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    const pp_transfer_context *context = context_of(transfer, shard);
-    if (context->divided == NULL)
-        pp_shard_build_free(shard->build, context);
+    if (!shard->is_partial)
+        pp_shard_build_free(shard->build, pp_write_shard_context(transfer, shard));
 }
 
 static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chunk)
@@ -133,7 +124,7 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
                         pp_write_chunk *chunk)
 {
     const pp_view *view = transfer->view;
-    const pp_layout *layout = context_of(transfer, shard)->layout;
+    const pp_layout *layout = pp_write_shard_context(transfer, shard)->layout;
     bool has_old = shard->build->is_old_open && pp_shard_has_chunk(&shard->build->old, number);
     pp_box inside;
     int64_t covered;
@@ -148,7 +139,7 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
         chunk->fate = PP_CHUNK_MERGE;
     else
         chunk->fate = PP_CHUNK_COPY;
-    return chunk->fate != PP_CHUNK_COPY || shard->build->delay == NULL;
+    return chunk->fate != PP_CHUNK_COPY || shard->build->sink.takes_old;
 }
 
 static bool has_next(const pp_transfer *transfer, const pp_write_shard *shard)
@@ -159,7 +150,7 @@ static bool has_next(const pp_transfer *transfer, const pp_write_shard *shard)
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
                          pp_write_chunk *chunks)
 {
-    const pp_layout *layout = context_of(transfer, shard)->layout;
+    const pp_layout *layout = pp_write_shard_context(transfer, shard)->layout;
     int most = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
     if (most > transfer->memory.window_chunks)
         most = transfer->memory.window_chunks;

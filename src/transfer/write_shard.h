@@ -5,17 +5,18 @@
 #include "transfer/run.h"
 #include "transfer/shard_build.h"
 
-typedef struct pp_write_shard {
+struct pp_write_shard {
     pp_transfer_shard head;
     pp_shard_build *build;
     bool is_claimed; /* else it is only rewritten: to drop what is outside the array, or with what is delayed of it */
+    bool is_partial; /* it is written in several transfers */
     bool is_taken;   /* all its windows are taken */
     bool is_ending;  /* with the last of these; otherwise a later transfer goes on with it */
     pp_box inside;   /* positions of chunks that hold elements */
     int64_t chunk_end; /* windows end before this one */
     int64_t next_cell[PARAPET_MAX_NDIM];
     bool has_next_cell;
-} pp_write_shard;
+};
 
 /* What happens to a chunk of a new shard. */
 typedef enum pp_chunk_fate {
@@ -33,6 +34,11 @@ typedef struct pp_write_chunk {
 
 /* Whether records first to end leave something of the old shard. */
 bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t end);
+
+const pp_transfer_context *pp_write_shard_context(const pp_transfer *transfer, const pp_write_shard *shard);
+
+/* How many of its chunks are claimed, in part or in full. */
+int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write_shard *shard);
 
 /* Operations of a transfer that writes. */
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *shard);
