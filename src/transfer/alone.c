@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "transfer/pinned.h"
 #include "transfer/point_transfer.h"
 #include "transfer/read_planned.h"
 #include "transfer/session.h"
@@ -190,12 +191,10 @@ static parapet_status read_pass(alone_read *read)
     parapet_status status;
     limit_range(read);
     if (!ends_shard(read))
-        read->context.pinned = &read->pinned;
+        pp_pinned_begin(&read->pinned, &read->context);
     status = read_range(read);
-    if (ends_shard(read) || status != PARAPET_OK) {
-        pp_pinned_clear(&read->pinned);
-        read->context.pinned = NULL;
-    }
+    if (ends_shard(read) || status != PARAPET_OK)
+        pp_pinned_end(&read->pinned, &read->context);
     return status;
 }
 

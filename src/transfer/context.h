@@ -10,7 +10,6 @@
 #include "transfer/cache.h"
 #include "transfer/layer.h"
 #include "transfer/layout.h"
-#include "transfer/pinned.h"
 #include "transfer/request_cost.h"
 #include "transfer/write_back.h"
 #include "zarr/manifest.h"
@@ -33,6 +32,7 @@ void pp_counters_plan(pp_counters *counters, size_t bytes);
 typedef parapet_status (*pp_seal_visitor)(void *subject, const pp_shard_record *record);
 typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_seal_visitor visit, void *subject);
 
+typedef struct pp_pinned pp_pinned;                 /* see pinned.h */
 typedef struct pp_partial_shards pp_partial_shards; /* see partial_shards.h */
 
 struct pp_transfer_context {
@@ -56,8 +56,8 @@ struct pp_transfer_context {
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;
-    pp_pinned *pinned;          /* stored shards that stay open when the transfer ends; NULL: none do */
-    pp_partial_shards *divided; /* new ones that do; NULL: none do */
+    pp_pinned *pinned;          /* for its layer: stored shards that stay open when the transfer ends */
+    pp_partial_shards *divided; /* for a transfer of parts of shards: new ones that do */
 };
 
 /* Reports the progress of a transfer to the caller's callback, which may cancel it. doing ends in "ing". */

@@ -42,6 +42,8 @@ static void note_outcome(const pp_transfer_context *context, const pp_staged_not
 }
 
 const pp_layer pp_plain_layer = {
+    .open_object = pp_shard_open_reader,
+    .close_object = pp_reader_free,
     .open = pp_shard_open_stored,
     .read_index = pp_shard_read,
     .find = find,

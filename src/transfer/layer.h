@@ -5,13 +5,14 @@
  *     -             plain                       layer.c
  *     cache_bytes   cache, plain                cache_layer.c
  *     write_back    write_back, cache, plain    write_back_layer.c
+ *     -             pinned, any of these        pinned.c: of elements that are listed, while shards are divided
  *
  * A store installs its topmost layer when it is opened. An open shard has the topmost one that has something of it:
  * nothing of a layer above is entered for it. */
 #ifndef PARAPET_TRANSFER_LAYER_H
 #define PARAPET_TRANSFER_LAYER_H
 
-#include "base/status.h"
+#include "store/store.h"
 
 typedef struct pp_transfer_context pp_transfer_context;
 typedef struct pp_shard pp_shard;
@@ -34,6 +35,9 @@ typedef struct pp_chunk_run {
 } pp_chunk_run;
 
 typedef struct pp_layer {
+    /* As pp_store_open_object and pp_reader_free. */
+    parapet_status (*open_object)(const pp_transfer_context *context, const pp_shard *shard, pp_reader **reader);
+    void (*close_object)(pp_reader *reader);
     /* As pp_shard_open, when the shard has its key. */
     parapet_status (*open)(const pp_transfer_context *context, pp_shard *shard);
     /* Reads the stored index. */

@@ -3,7 +3,7 @@
 #ifndef PARAPET_TRANSFER_PINNED_H
 #define PARAPET_TRANSFER_PINNED_H
 
-#include "store/store.h"
+#include "transfer/context.h"
 
 typedef struct pp_pinned_shard {
     int64_t number;
@@ -12,16 +12,15 @@ typedef struct pp_pinned_shard {
 } pp_pinned_shard;
 
 /* {0} has none. */
-typedef struct pp_pinned {
+struct pp_pinned {
     pp_pinned_shard *shards;
     int64_t count;
-} pp_pinned;
+    const pp_layer *below;
+    pp_layer layer; /* the same, but that objects are opened here */
+};
 
-/* As pp_store_open_object; the reader stays open. */
-parapet_status pp_pinned_open(pp_pinned *pinned, pp_store *store, int64_t number, const char *key,
-                              pp_reader **reader);
-
-/* Closes all of them. */
-void pp_pinned_clear(pp_pinned *pinned);
+/* From now on what the context opens is pinned, until all of it is closed. Ends what was not begun, too. */
+void pp_pinned_begin(pp_pinned *pinned, pp_transfer_context *context);
+void pp_pinned_end(pp_pinned *pinned, pp_transfer_context *context);
 
 #endif

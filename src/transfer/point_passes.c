@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "transfer/memory_plan.h"
 #include "transfer/partial_shards.h"
+#include "transfer/pinned.h"
 #include "transfer/point_exchange.h"
 #include "transfer/point_transfer.h"
 
@@ -209,9 +210,7 @@ static parapet_status begin_partial(listing *self)
         status = pp_comm_agree_min(self->team->comm, "dividing", PARAPET_OK, &is_small);
     } while (status == PARAPET_OK && !is_small);
     self->is_partial = true;
-    self->context.pinned = &self->pinned;
-    if (self->staged != NULL)
-        self->context.divided = &self->divided;
+    pp_pinned_begin(&self->pinned, &self->context);
     self->chunk_width = guess_chunks(self);
     return status == PARAPET_OK ? pp_comm_agree_min(self->team->comm, "dividing", status, &self->chunk_width)
                                 : status;
@@ -220,9 +219,7 @@ static parapet_status begin_partial(listing *self)
 static void end_partial(listing *self)
 {
     pp_partial_shards_clear(&self->divided, &self->context);
-    pp_pinned_clear(&self->pinned);
-    self->context.divided = NULL;
-    self->context.pinned = NULL;
+    pp_pinned_end(&self->pinned, &self->context);
     self->is_partial = false;
 }
 
@@ -308,10 +305,11 @@ static void advance(listing *self)
 
 static parapet_status stage(listing *self, const pp_point_claims *picked)
 {
-    parapet_status status = pp_transfer_stage_points(&self->array, picked, self->staged);
-    return status == PARAPET_OK && self->is_partial && ends_group(self)
-               ? pp_transfer_stage_rest(&self->array, self->staged)
-               : status;
+    parapet_status status;
+    if (!self->is_partial)
+        return pp_transfer_stage_points(&self->array, picked, self->staged);
+    status = pp_transfer_stage_partial(&self->array, picked, self->staged);
+    return status == PARAPET_OK && ends_group(self) ? pp_transfer_stage_rest(&self->array, self->staged) : status;
 }
 
 static int64_t count_open(const listing *self)
@@ -411,6 +409,7 @@ static void begin(listing *self)
     const pp_transfer_context *context = &self->context;
     size_t available = pp_budget_available(context->budget);
     take_progress(self);
+    self->context.divided = &self->divided;
     self->target =
         (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice, .turns = context->turns};
     self->least_bytes = find_least_bytes(self);

@@ -17,12 +17,14 @@ size_t pp_point_claims_list_bytes(int64_t shards);
 parapet_status pp_transfer_read_points(const pp_transfer_array *array, const pp_point_claims *picked,
                                        const pp_memory_plan *plan);
 
-/* [local] Stages new shards with the picks, which share no element, in them; of divided ones only what the pass has.
- */
+/* [local] Stages new shards with the picks, which share no element, in them. */
 parapet_status pp_transfer_stage_points(const pp_transfer_array *array, const pp_point_claims *picked,
                                         pp_staged *staged);
 
-/* [local] Stages divided shards that were begun and of which the last pass had no pick. */
+/* [local] The same for the shards that the context divides, and only those chunks that the pass has; then those of
+ * them that were begun and of which the last pass had no pick. */
+parapet_status pp_transfer_stage_partial(const pp_transfer_array *array, const pp_point_claims *picked,
+                                         pp_staged *staged);
 parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged *staged);
 
 #endif

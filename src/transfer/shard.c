@@ -361,13 +361,15 @@ static parapet_status check_seal(const pp_transfer_context *context, pp_shard *s
                                  : PARAPET_OK;
 }
 
+parapet_status pp_shard_open_reader(const pp_transfer_context *context, const pp_shard *shard, pp_reader **reader)
+{
+    return pp_store_open_object(context->store, shard->key, reader);
+}
+
 parapet_status pp_shard_open_object(const pp_transfer_context *context, pp_shard *shard)
 {
-    parapet_status status;
-    shard->is_pinned = context->pinned != NULL;
-    status = shard->is_pinned
-                 ? pp_pinned_open(context->pinned, context->store, shard->number, shard->key, &shard->reader)
-                 : pp_store_open_object(context->store, shard->key, &shard->reader);
+    parapet_status status = context->layer->open_object(context, shard, &shard->reader);
+    shard->close_object = context->layer->close_object;
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
@@ -405,8 +407,8 @@ parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number,
 
 void pp_shard_close(pp_shard *shard)
 {
-    if (!shard->is_pinned)
-        pp_reader_free(shard->reader);
+    if (shard->reader != NULL)
+        shard->close_object(shard->reader);
     pp_free(shard->entries);
     pp_free(shard->checksums);
     pp_free(shard->key);

@@ -7,8 +7,8 @@
 struct pp_shard {
     int64_t number;
     char *key;
-    pp_reader *reader;       /* NULL: it is not stored, or nothing of that counts */
-    bool is_pinned;          /* the reader is, and not closed with the shard */
+    pp_reader *reader; /* NULL: it is not stored, or nothing of that counts */
+    void (*close_object)(pp_reader *reader);
     bool is_shared;          /* neighbours probably want the rest of what is read, and find it in the page cache */
     const pp_layer *layer;   /* the topmost that has something of it */
     pp_dirty_shard *dirty;   /* for the layer: chunks in there count instead of those that are stored */
@@ -27,6 +27,7 @@ parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number,
 void pp_shard_close(pp_shard *shard);
 
 /* For layers: opens what is stored, in two steps or in one; or lists all chunks as absent. */
+parapet_status pp_shard_open_reader(const pp_transfer_context *context, const pp_shard *shard, pp_reader **reader);
 parapet_status pp_shard_open_object(const pp_transfer_context *context, pp_shard *shard);
 parapet_status pp_shard_list_stored(const pp_transfer_context *context, pp_shard *shard);
 parapet_status pp_shard_open_stored(const pp_transfer_context *context, pp_shard *shard);

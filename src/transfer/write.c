@@ -102,23 +102,26 @@ static bool some_shard_keeps_old(const pp_transfer *transfer)
     return false;
 }
 
-/* What stays in memory when the transfer ends, and is not there yet. */
-static size_t bytes_to_stay(const pp_transfer *transfer)
-{
-    const pp_partial_shards *divided = pp_session_context(transfer->session, 0)->divided;
-    return divided != NULL ? pp_partial_shards_bytes_to_come(divided) : 0;
-}
-
 static parapet_status plan_memory(const pp_transfer *transfer, const pp_layout *const *layouts,
                                   const pp_memory_case *memory, pp_memory_plan *plan)
 {
     pp_memory_case writing_memory = *memory;
-    size_t staying = pp_min_size(bytes_to_stay(transfer), memory->available_bytes);
-    parapet_status status;
     writing_memory.keeps_old = some_shard_keeps_old(transfer);
+    return pp_memory_plan_write(layouts, transfer->session->array_count, &writing_memory, plan);
+}
+
+/* Without what stays in memory when the transfer ends, and is not there yet. */
+static parapet_status plan_partial(const pp_transfer *transfer, const pp_layout *const *layouts,
+                                   const pp_memory_case *memory, pp_memory_plan *plan)
+{
+    const pp_partial_shards *divided = pp_session_context(transfer->session, 0)->divided;
+    pp_memory_case writing_memory = *memory;
+    size_t staying = pp_min_size(pp_partial_shards_bytes_to_come(divided), memory->available_bytes);
+    parapet_status status;
+    writing_memory.keeps_old = divided->keeps_old && transfer->view->list.count > 0;
     writing_memory.available_bytes -= staying;
     writing_memory.used_bytes += staying;
-    status = pp_memory_plan_write(layouts, transfer->session->array_count, &writing_memory, plan);
+    status = pp_memory_plan_write(layouts, 1, &writing_memory, plan);
     plan->planned_bytes += staying;
     return status;
 }
@@ -134,6 +137,21 @@ static const pp_transfer_operations writing = {
     .plan_memory = plan_memory,
     .open_shard = pp_write_shard_open,
     .close_shard = pp_write_shard_close,
+    .take = pp_write_item_take,
+    .produce = pp_write_item_encode,
+    .consume = store_item,
+    .clear_item = pp_write_item_clear,
+};
+
+/* Of some chunks of shards, of which transfers before and after this one have others. */
+static const pp_transfer_operations writing_parts = {
+    .direction = PP_WRITING,
+    .shard_bytes = sizeof(pp_write_shard),
+    .item_bytes = sizeof(pp_write_item),
+    .prepare = prepare,
+    .plan_memory = plan_partial,
+    .open_shard = pp_write_shard_open_partial,
+    .close_shard = pp_write_shard_leave_partial,
     .take = pp_write_item_take,
     .produce = pp_write_item_encode,
     .consume = store_item,
@@ -157,13 +175,25 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
     return pp_transfer_stage_after(&(pp_failure){0}, team, arrays, array_count, staged);
 }
 
+static parapet_status stage_points(const pp_transfer_operations *operations, const pp_transfer_array *array,
+                                   const pp_point_claims *picked, pp_staged *staged)
+{
+    pp_session session;
+    write_transfer self = {.head = {.operations = operations, .session = &session, .reported_bytes = -1},
+                           .staged = staged};
+    return pp_transfer_run(&self.head, pp_session_build_points(&session, array, picked));
+}
+
 parapet_status pp_transfer_stage_points(const pp_transfer_array *array, const pp_point_claims *picked,
                                         pp_staged *staged)
 {
-    pp_session session;
-    write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
-                           .staged = staged};
-    return pp_transfer_run(&self.head, pp_session_build_points(&session, array, picked));
+    return stage_points(&writing, array, picked, staged);
+}
+
+parapet_status pp_transfer_stage_partial(const pp_transfer_array *array, const pp_point_claims *picked,
+                                         pp_staged *staged)
+{
+    return stage_points(&writing_parts, array, picked, staged);
 }
 
 /* Shards that were begun in earlier passes, as a list of numbers; returns how many. */
@@ -187,7 +217,7 @@ parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged 
     size_t count = list_begun(divided, NULL);
     int64_t *numbers = NULL;
     pp_session session;
-    write_transfer self = {.head = {.operations = &writing, .session = &session}, .staged = staged};
+    write_transfer self = {.head = {.operations = &writing_parts, .session = &session}, .staged = staged};
     parapet_status status;
     if (count == 0)
         return PARAPET_OK;

@@ -225,6 +225,8 @@ static void note_outcome(const pp_transfer_context *context, const pp_staged_not
 }
 
 const pp_layer pp_write_back_layer = {
+    .open_object = pp_shard_open_reader,
+    .close_object = pp_reader_free,
     .open = open_shard,
     .read_index = NULL, /* it is read before this layer lies over the shard */
     .find = find,

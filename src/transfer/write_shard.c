@@ -14,8 +14,6 @@ bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t 
     const pp_work *work = &view->list.work[first];
     const pp_transfer_context *context = pp_session_context(transfer->session, work->target);
     pp_box box;
-    if (context->divided != NULL)
-        return context->divided->keeps_old; /* there may be more in other passes */
     pp_tiling_shard_box(&context->layout->tiling, work->shard, &box);
     return pp_view_covered_shard(view, first, end) < pp_box_element_count(&box);
 }
@@ -31,9 +29,9 @@ int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write
     return count;
 }
 
-static parapet_status create_build(const pp_transfer *transfer, const pp_write_shard *shard, pp_shard_build **build)
+static parapet_status create_build(const pp_transfer *transfer, const pp_write_shard *shard, bool keeps_old,
+                                   pp_shard_build **build)
 {
-    bool keeps_old = pp_write_shard_keeps_old(transfer, shard->head.first, shard->head.end);
     parapet_status status =
         pp_shard_build_create(build, pp_write_shard_context(transfer, shard), shard->head.number, keeps_old);
     if (status != PARAPET_OK)
@@ -58,9 +56,9 @@ static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, in
         shard->has_next_cell = pp_box_next(&shard->inside, shard->next_cell);
 }
 
-/* Begins a shard of which not all chunks come in this transfer, or goes on with it. */
-static parapet_status open_partial(const pp_transfer *transfer, pp_write_shard *shard)
+parapet_status pp_write_shard_open_partial(pp_transfer *transfer, pp_transfer_shard *head)
 {
+    pp_write_shard *shard = (pp_write_shard *)head;
     const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
     pp_partial_shards *divided = context->divided;
     pp_partial_shard *part;
@@ -70,7 +68,7 @@ static parapet_status open_partial(const pp_transfer *transfer, pp_write_shard *
     if (status != PARAPET_OK)
         return status;
     if (part->build == NULL) {
-        if ((status = create_build(transfer, shard, &part->build)) != PARAPET_OK)
+        if ((status = create_build(transfer, shard, divided->keeps_old, &part->build)) != PARAPET_OK)
             return status;
         part->build->buffer_bytes = PP_LEAST_WRITE_BUFFER_BYTES;
         shard->build = part->build;
@@ -91,11 +89,10 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     pp_write_shard *shard = (pp_write_shard *)head;
     const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
     parapet_status status;
-    if (context->divided != NULL)
-        return open_partial(transfer, shard);
     shard->is_ending = true;
     shard->chunk_end = context->layout->tiling.chunks.cell_count;
-    if ((status = create_build(transfer, shard, &shard->build)) != PARAPET_OK)
+    if ((status = create_build(transfer, shard, pp_write_shard_keeps_old(transfer, head->first, head->end),
+                               &shard->build)) != PARAPET_OK)
         return status;
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     begin_windows(transfer, shard, 0);
@@ -107,8 +104,13 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    if (!shard->is_partial)
-        pp_shard_build_free(shard->build, pp_write_shard_context(transfer, shard));
+    pp_shard_build_free(shard->build, pp_write_shard_context(transfer, shard));
+}
+
+void pp_write_shard_leave_partial(pp_transfer *transfer, pp_transfer_shard *head)
+{
+    (void)transfer;
+    (void)head;
 }
 
 static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chunk)

@@ -44,6 +44,11 @@ int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *shard);
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *shard);
 
+/* The same for one that writes parts of shards: begins one of which not all chunks come in this transfer, or goes on
+ * with it. */
+parapet_status pp_write_shard_open_partial(pp_transfer *transfer, pp_transfer_shard *shard);
+void pp_write_shard_leave_partial(pp_transfer *transfer, pp_transfer_shard *shard);
+
 /* Fills the window with the next chunks to be stored, and says what happens to them. */
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
                          pp_write_chunk *chunks);
