@@ -48,7 +48,7 @@ struct parapet_array {
     pp_manifest_head head;
     pp_cached_page pages[PP_SESSION_CACHE_PAGES];
     pp_shard_notes notes;
-    int64_t cache_number;  /* by which the cache knows it, and what is delayed of it; 0: neither has any of it */
+    int64_t cache_number;  /* by which the cache knows it, and what is dirty of it; 0: neither has any of it */
     bool is_cut;           /* another job has made it smaller, and what was delayed of the rest is lost */
     bool is_detached;      /* the groups above are not changed: the owner of this handle takes care of them */
     atomic_bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */

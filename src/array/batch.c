@@ -13,8 +13,7 @@
 
 void pp_batch_clear(pp_batch *all)
 {
-    if (all->team.kept != NULL)
-        pp_session_cache_choose(all->team.kept, 0);
+    pp_batch_forget_description(all);
     pp_node_locks_release(all->holds, all->path_count);
     pp_free(all->holds);
     pp_free(all->paths);
@@ -40,6 +39,21 @@ void pp_batch_choose_team(pp_batch *all)
 {
     all->team = pp_store_team(all->store, all->direction);
     all->team.kept = all->store->kept;
+}
+
+void pp_batch_forget_description(pp_batch *all)
+{
+    if (all->described != 0)
+        (void)pp_session_cache_choose(all->team.kept, 0);
+    all->team.is_described = false;
+}
+
+int pp_batch_count_sealed(const pp_batch *all)
+{
+    int i, count = 0;
+    for (i = 0; i < all->count; i++)
+        count += all->list[i].array->is_sealed;
+    return count;
 }
 
 static parapet_status check_listed(const pp_batch *all, int i)
@@ -232,6 +246,6 @@ void pp_batch_forget(const pp_batch *all)
 {
     int i;
     for (i = 0; i < all->count; i++)
-        if (all->list[i].array != NULL)
+        if (all->list[i].array != NULL && all->list[i].array->cache_number != 0)
             pp_cache_forget(all->store->cache, all->list[i].array->cache_number);
 }

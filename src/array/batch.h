@@ -12,7 +12,19 @@
 #include "array/index_list.h"
 #include "array/rank0.h"
 
-typedef struct pp_batch {
+typedef struct pp_batch pp_batch;
+
+/* What a write does beside staging and publishing, which depends on write_back: batch_stage.c without,
+ * batch_flush.c with it. */
+typedef struct pp_write_steps {
+    /* [local] Before the agreement of the beginning. *has_room: for what may stay in memory. */
+    parapet_status (*prepare)(pp_batch *all, bool *has_room);
+    /* [collective] */
+    parapet_status (*stage)(pp_batch *all, pp_staged *staged);
+    parapet_status (*publish)(pp_batch *all, pp_staged *staged);
+} pp_write_steps;
+
+struct pp_batch {
     parapet_store *store;
     const parapet_array_parts *list;
     int count;
@@ -30,13 +42,18 @@ typedef struct pp_batch {
     const char **paths;  /* of those arrays that others know of, which are held while they are written */
     int path_count;
     pp_node_lock *holds;
-    bool leads_alone; /* no rank but 0 publishes anything */
-    pp_turn turn;     /* of a public function */
-} pp_batch;
+    bool leads_alone;            /* no rank but 0 publishes anything */
+    pp_turn turn;                /* of a public function */
+    uint64_t described;          /* the descriptions of earlier calls that fit the parts of this rank, as bits */
+    const pp_write_steps *steps; /* of a write */
+};
 
 /* Memory for the arrays. Clear it even after a failure. */
 parapet_status pp_batch_build(pp_batch *all);
 void pp_batch_clear(pp_batch *all);
+
+/* [local] How many arrays of the call are sealed; the same on all ranks. */
+int pp_batch_count_sealed(const pp_batch *all);
 
 /* [local] The ranks of the store, as they work together now. */
 void pp_batch_choose_team(pp_batch *all);
@@ -61,6 +78,9 @@ parapet_status pp_batch_do(pp_batch *all, const char *phase, pp_rank0_work work)
 /* [local] Local reads are kept out of the handles meanwhile. */
 void pp_batch_close_guards(const pp_batch *all);
 void pp_batch_open_guards(const pp_batch *all);
+
+/* [local] The description of an earlier call that was chosen for this one is not used, or not any more. */
+void pp_batch_forget_description(pp_batch *all);
 
 /* [local] After a failure of any kind, nothing of these arrays is answered from the cache. */
 void pp_batch_forget(const pp_batch *all);

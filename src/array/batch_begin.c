@@ -18,23 +18,19 @@ enum { BEGINS_UNHELD, BEGINS_WITH_SPEEDS, BEGINS_AT_ONCE };
 #define HAS_ROOM (UINT64_C(1) << 63)
 
 /* Which of the descriptions that this rank keeps fit its parts. */
-static uint64_t find_cached(pp_batch *all, parapet_status status)
+static uint64_t find_described(pp_batch *all, parapet_status status)
 {
-    if (all->team.kept == NULL || status != PARAPET_OK)
-        return 0;
-    return pp_session_cache_find(all->team.kept, &all->team, all->arrays, all->count);
-}
-
-static uint64_t find_room(const pp_batch *all)
-{
-    return all->direction == PP_WRITING && pp_write_back_is_crowded(all->store->write_back) ? 0 : HAS_ROOM;
+    if (all->team.kept != NULL && status == PARAPET_OK)
+        all->described = pp_session_cache_find(all->team.kept, &all->team, all->arrays, all->count);
+    return all->described;
 }
 
 /* [collective] What all ranks have found out where the call began. */
-static parapet_status begin_with_others(const pp_batch *all, int64_t least, uint64_t common)
+static parapet_status begin_with_others(pp_batch *all, int64_t least, uint64_t common)
 {
-    if (all->team.kept != NULL)
-        pp_session_cache_choose(all->team.kept, least == BEGINS_AT_ONCE ? common & ~HAS_ROOM : 0);
+    if (all->described != 0)
+        all->team.is_described =
+            pp_session_cache_choose(all->team.kept, least == BEGINS_AT_ONCE ? common & ~HAS_ROOM : 0);
     if (least != BEGINS_WITH_SPEEDS)
         return PARAPET_OK;
     return pp_epochs_renew(all->store, all->direction, all->list, all->count);
@@ -59,11 +55,10 @@ static parapet_status flush_before(pp_batch *all, bool needs_room, int64_t *is_h
     parapet_store *store = all->store;
     pp_dirty_choice twins = {.has = is_twin, .context = all};
     parapet_status status;
-    if ((!needs_room || store->dirty_arrays.count == 0) &&
-        pp_dirty_arrays_list(&store->dirty_arrays, &twins, NULL) == 0)
+    if (store->dirty_arrays.count == 0 ||
+        (!needs_room && pp_dirty_arrays_list(&store->dirty_arrays, &twins, NULL) == 0))
         return PARAPET_OK;
-    if (all->team.kept != NULL)
-        pp_session_cache_choose(all->team.kept, 0);
+    pp_batch_forget_description(all);
     /* The flush takes locks of the same arrays, alone if it has to, and would wait for this very call. */
     pp_node_locks_release(all->holds, all->path_count);
     *is_held = 0;
@@ -79,12 +74,13 @@ parapet_status pp_batch_begin(pp_batch *all, int64_t *is_held)
     pp_call call;
     int64_t least;
     uint64_t common;
+    bool has_room = true;
     parapet_status status = pp_batch_check(all);
     pp_batch_name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
         pp_batch_list_paths(all);
         if ((status = pp_batch_check_distinct(all)) == PARAPET_OK)
-            status = pp_dirty_arrays_reserve(&all->store->dirty_arrays, all->count);
+            status = all->steps->prepare(all, &has_room);
     }
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
         if (pp_comm_rank(all->store->comm) == 0)
@@ -93,7 +89,7 @@ parapet_status pp_batch_begin(pp_batch *all, int64_t *is_held)
     least = !*is_held                                        ? BEGINS_UNHELD
             : pp_epochs_has_left(all->store, all->direction) ? BEGINS_WITH_SPEEDS
                                                              : BEGINS_AT_ONCE;
-    common = find_cached(all, status) | find_room(all);
+    common = find_described(all, status) | (has_room ? HAS_ROOM : 0);
     if ((status = pp_comm_begin_with(all->store->comm, &call, status, &least, &common)) != PARAPET_OK)
         return status;
     *is_held = least != BEGINS_UNHELD;
@@ -112,7 +108,7 @@ parapet_status pp_batch_begin_new(pp_batch *all, const pp_call *call, parapet_st
         status = pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
     if (pp_epochs_has_left(all->store, PP_WRITING))
         least = BEGINS_WITH_SPEEDS;
-    common = find_cached(all, status);
+    common = find_described(all, status);
     status = pp_comm_begin_with(all->store->comm, call, status, &least, &common);
     return status == PARAPET_OK ? begin_with_others(all, least, common) : status;
 }

@@ -1,4 +1,5 @@
-/* batch_flush.c - what write_back has left in memory, written as a call of its own: a batch without parts. */
+/* batch_flush.c - writing with write_back: what a call may leave in memory, and how that is written as a call of its
+ * own, a batch without parts. */
 #include "array/batch_flush.h"
 
 #include <string.h>
@@ -29,12 +30,22 @@ static parapet_status list_flushed(pp_batch *all, parapet_array *const *arrays, 
     return status;
 }
 
+/* [collective] If all shards of all ranks stay in memory, there is nothing to publish. */
+static parapet_status publish_rest(pp_batch *all, pp_staged *staged)
+{
+    int64_t is_all = staged->count == 0;
+    parapet_status status = pp_comm_agree_min(all->store->comm, "staged", PARAPET_OK, &is_all);
+    if (status == PARAPET_OK && is_all)
+        pp_staged_note_outcome(all->contexts, staged, true);
+    return status == PARAPET_OK && !is_all ? pp_batch_publish(all, staged) : status;
+}
+
 /* [collective] */
 static parapet_status flush_batch(pp_batch *all)
 {
     pp_staged staged = {0};
     parapet_status status = pp_batch_stage(all, &staged);
-    if (status == PARAPET_OK && (status = pp_batch_publish(all, &staged)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = publish_rest(all, &staged)) == PARAPET_OK)
         pp_failure_take(&all->left_out, pp_batch_check_uncut(all));
     all->is_flushed = status == PARAPET_OK;
     if (all->is_flushed)
@@ -146,3 +157,37 @@ parapet_status pp_arrays_flush(parapet_array *const *arrays, int count, parapet_
     handle_list listed = {.arrays = arrays, .count = count};
     return pp_batch_flush_chosen(store, &(pp_dirty_choice){.has = is_listed, .context = &listed}, true);
 }
+
+/* ---- Writes that may leave something in memory ---- */
+
+static parapet_status prepare(pp_batch *all, bool *has_room)
+{
+    *has_room = !pp_write_back_is_crowded(all->store->write_back);
+    return pp_dirty_arrays_reserve(&all->store->dirty_arrays, all->count);
+}
+
+static parapet_status stage(pp_batch *all, pp_staged *staged)
+{
+    pp_write_back_begin(all->store->write_back);
+    return pp_batch_stage(all, staged);
+}
+
+static parapet_status flush_all(void *store)
+{
+    return pp_batch_flush_chosen(store, &(pp_dirty_choice){0}, true);
+}
+
+static parapet_status publish(pp_batch *all, pp_staged *staged)
+{
+    parapet_status status = publish_rest(all, staged);
+    int i;
+    if (status != PARAPET_OK)
+        return status;
+    pp_comm_set_first(all->store->comm, flush_all, all->store);
+    for (i = 0; i < all->count; i++)
+        if (!all->list[i].array->is_detached)
+            pp_dirty_arrays_add(&all->store->dirty_arrays, all->list[i].array);
+    return PARAPET_OK;
+}
+
+const pp_write_steps pp_writing_later = {.prepare = prepare, .stage = stage, .publish = publish};

@@ -5,15 +5,6 @@
 #include "array/refresh.h"
 #include "array/seal.h"
 
-/* The same on all ranks. */
-static int count_sealed(const pp_batch *all)
-{
-    int i, count = 0;
-    for (i = 0; i < all->count; i++)
-        count += all->list[i].array->is_sealed;
-    return count;
-}
-
 /* [collective] Rank 0 changes the handles, which no local read uses meanwhile, and tells the others. */
 static parapet_status change_handles(pp_batch *all, const char *phase, pp_rank0_work work)
 {
@@ -42,7 +33,7 @@ static parapet_status break_seals(void *subject, const void *argument)
 
 parapet_status pp_batch_break_seals(pp_batch *all)
 {
-    return count_sealed(all) > 0 ? change_handles(all, "unsealing", break_seals) : PARAPET_OK;
+    return change_handles(all, "unsealing", break_seals);
 }
 
 static parapet_status refresh_sealed(void *subject, const void *argument)
@@ -62,14 +53,13 @@ static parapet_status refresh_sealed(void *subject, const void *argument)
 parapet_status pp_batch_look_for_broken_seals(pp_batch *all, parapet_status failed, bool *is_again)
 {
     pp_failure failure = {0};
-    int sealed = count_sealed(all);
+    int sealed = pp_batch_count_sealed(all);
     parapet_status status;
     *is_again = false;
-    if (sealed == 0 || failed == PARAPET_OK || pp_comm_is_lost(all->store->comm) ||
-        !pp_array_is_worth_looking(failed))
+    if (pp_comm_is_lost(all->store->comm) || !pp_array_is_worth_looking(failed))
         return failed;
     pp_failure_take(&failure, failed);
     status = change_handles(all, "looking again", refresh_sealed);
-    *is_again = status == PARAPET_OK && count_sealed(all) < sealed;
+    *is_again = status == PARAPET_OK && pp_batch_count_sealed(all) < sealed;
     return *is_again || status == PARAPET_ERR_STALE ? status : pp_failure_put(&failure);
 }

@@ -9,7 +9,6 @@
 #include "array/batch_locks.h"
 #include "array/batch_seals.h"
 #include "transfer/point_passes.h"
-#include "transfer/session_cache.h"
 #include "transfer/sync_dirs.h"
 
 /* [collective] */
@@ -46,11 +45,13 @@ parapet_status pp_batch_stage(pp_batch *all, pp_staged *staged)
         pp_staged_clear(staged);
         if ((status = pp_batch_list_arrays(all)) == PARAPET_OK)
             status = stage_listed(all, staged);
-        status = pp_batch_look_for_broken_seals(all, status, &is_again);
-        if (is_again && all->team.kept != NULL)
-            pp_session_cache_choose(all->team.kept, 0); /* the first attempt has used up what was chosen */
+        is_again = false;
+        if (status != PARAPET_OK && pp_batch_count_sealed(all) > 0)
+            status = pp_batch_look_for_broken_seals(all, status, &is_again);
+        if (is_again)
+            pp_batch_forget_description(all); /* the first attempt has used it up */
     } while (is_again);
-    return status == PARAPET_OK ? pp_batch_break_seals(all) : status;
+    return status == PARAPET_OK && pp_batch_count_sealed(all) > 0 ? pp_batch_break_seals(all) : status;
 }
 
 /* What was published, for the seal. */
@@ -95,24 +96,17 @@ static parapet_status check_presence(const parapet_store *store)
     return store->options->deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
 }
 
-/* [collective] If all shards of all ranks stay in memory, there is nothing to publish. */
-static parapet_status keep_dirty(const pp_batch *all, pp_staged *staged, int64_t *is_all)
-{
-    parapet_status status;
-    *is_all = all->store->write_back != NULL && staged->count == 0;
-    if (all->store->write_back == NULL)
-        return PARAPET_OK;
-    if ((status = pp_comm_agree_min(all->store->comm, "staged", PARAPET_OK, is_all)) == PARAPET_OK && *is_all)
-        pp_staged_note_outcome(all->contexts, staged, true);
-    return status;
-}
-
 parapet_status pp_batch_publish(pp_batch *all, pp_staged *staged)
 {
-    int64_t is_kept;
-    parapet_status status = keep_dirty(all, staged, &is_kept);
-    if (status != PARAPET_OK || is_kept)
-        return status;
-    status = all->path_count > 0 ? pp_batch_enter_publishing(all, staged) : check_presence(all->store);
+    parapet_status status = all->path_count > 0 ? pp_batch_enter_publishing(all, staged) : check_presence(all->store);
     return status == PARAPET_OK ? publish_batch(all, staged) : status;
 }
+
+static parapet_status prepare(pp_batch *all, bool *has_room)
+{
+    (void)all;
+    *has_room = true;
+    return PARAPET_OK;
+}
+
+const pp_write_steps pp_writing_at_once = {.prepare = prepare, .stage = pp_batch_stage, .publish = pp_batch_publish};

@@ -7,10 +7,12 @@
 /* [collective] All new shards are complete and durable, and no reader sees them. */
 parapet_status pp_batch_stage(pp_batch *all, pp_staged *staged);
 
-/* [collective] They have their names, durably; or they stay in memory (write_back). */
+/* [collective] They have their names, durably. */
 parapet_status pp_batch_publish(pp_batch *all, pp_staged *staged);
 
 /* [local] What was published, for the seal. */
 void pp_batch_note(const pp_batch *all, pp_staged *staged);
+
+extern const pp_write_steps pp_writing_at_once;
 
 #endif

@@ -29,7 +29,8 @@ void pp_array_free(parapet_array *array)
         return;
     if (array->cache_number != 0) { /* else a thread that reads locally may have it, beside a call of all ranks */
         pp_cache_forget(array->store->cache, array->cache_number);
-        pp_write_back_forget(array->store->write_back, array->cache_number);
+        if (pp_dirty_arrays_has(&array->store->dirty_arrays, array))
+            pp_write_back_forget(array->store->write_back, array->cache_number);
         pp_dirty_arrays_remove(&array->store->dirty_arrays, array);
     }
     pp_array_forget(array);
@@ -53,7 +54,8 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
-    (*array)->cache_number = atomic_fetch_add(&store->handles_made, 1) + 1;
+    if (store->options.cache_bytes > 0)
+        (*array)->cache_number = atomic_fetch_add(&store->handles_made, 1) + 1;
     if ((status = pp_guard_build(&(*array)->guard)) != PARAPET_OK)
         return status;
     return pp_path_normalize(path, &(*array)->path);

@@ -22,7 +22,7 @@
  *  3. Gates are closed only after agreement 1: a rank for which others wait must not wait for a gate
  *     (array/guards.h).
  *  4. What is written enters cache and write-back for good (pp_staged_note_outcome) after agreement 6, or that of
- *     keep_dirty; after any failure the cache forgets the arrays of the call (pp_batch_forget).
+ *     publish_rest in batch_flush.c; after any failure the cache forgets the arrays of the call (pp_batch_forget).
  *  5. Between two agreements no rank returns alone.
  *
  * Panda moves many arrays in one request, and ROMIO many pieces in one call (docs/design/papers.md, 3 and 2).
@@ -32,28 +32,11 @@
 #include "array/array.h"
 #include "array/batch.h"
 #include "array/batch_begin.h"
-#include "array/batch_flush.h"
 #include "array/batch_locks.h"
-#include "array/batch_stage.h"
 #include "array/epochs.h"
 #include "array/part_calls.h"
 #include "plan/ownership.h"
 #include "transfer/memory_plan.h"
-
-static parapet_status flush_all(void *store)
-{
-    return pp_batch_flush_chosen(store, &(pp_dirty_choice){0}, true);
-}
-
-static void mark_dirty(const pp_batch *all)
-{
-    int i;
-    if (all->store->write_back != NULL)
-        pp_comm_set_first(all->store->comm, flush_all, all->store);
-    for (i = 0; i < all->count && all->store->write_back != NULL; i++)
-        if (!all->list[i].array->is_detached)
-            pp_dirty_arrays_add(&all->store->dirty_arrays, all->list[i].array);
-}
 
 parapet_status pp_batch_write(pp_batch *all)
 {
@@ -64,15 +47,12 @@ parapet_status pp_batch_write(pp_batch *all)
     if (status == PARAPET_OK && !is_held)
         status = pp_batch_hold(all, PARAPET_OK);
     began = pp_epochs_mark_now(all->store);
-    pp_write_back_begin(all->store->write_back);
-    if (status == PARAPET_OK && (status = pp_batch_stage(all, &staged)) == PARAPET_OK)
-        status = pp_batch_publish(all, &staged);
+    if (status == PARAPET_OK && (status = all->steps->stage(all, &staged)) == PARAPET_OK)
+        status = all->steps->publish(all, &staged);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_WRITING, &began);
     else
         pp_batch_forget(all);
-    if (status == PARAPET_OK)
-        mark_dirty(all);
     pp_staged_clear(&staged);
     pp_batch_clear(all);
     return status == PARAPET_OK ? status

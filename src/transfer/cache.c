@@ -226,8 +226,6 @@ void pp_cache_free(pp_cache *cache)
 bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 {
     bool is_there;
-    if (cache == NULL)
-        return false;
     pp_budget_lock(cache->budget);
     is_there = find(cache, object, chunk) != NULL;
     pp_budget_unlock(cache->budget);
@@ -238,8 +236,6 @@ bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 {
     size_t all_bytes = pp_cached_chunk_reserved_bytes(bytes);
     bool has_room;
-    if (cache == NULL)
-        return false;
     pp_budget_lock(cache->budget);
     has_room = all_bytes <= cache->limit_bytes - cache->bytes && pp_budget_has_room(cache->budget, all_bytes, 0);
     pp_budget_unlock(cache->budget);
@@ -250,8 +246,6 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
 {
     pp_cached_chunk *one;
     bool is_there;
-    if (cache == NULL)
-        return false;
     pp_budget_lock(cache->budget);
     one = find(cache, object, chunk);
     is_there = one != NULL && one->bytes == bytes;
@@ -267,8 +261,6 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
 void pp_cache_put(pp_cache *cache, const pp_cache_object *object, int64_t chunk, const void *data, size_t bytes)
 {
     pp_cached_chunk *one = NULL;
-    if (cache == NULL)
-        return;
     pp_budget_lock(cache->budget);
     if (take(cache, object, chunk, bytes) && pp_cached_chunk_build(&one, (pp_bytes){data, bytes}) == PARAPET_OK)
         enter(cache, object, chunk, one);
@@ -290,8 +282,6 @@ void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t 
 uint64_t pp_cache_draft(pp_cache *cache)
 {
     uint64_t number = 0;
-    if (cache == NULL)
-        return 0;
     pp_budget_lock(cache->budget);
     number = ++cache->drafts;
     pp_budget_unlock(cache->budget);
@@ -302,8 +292,6 @@ void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t ve
 {
     pp_cached_chunk *one;
     int64_t chunk;
-    if (cache == NULL)
-        return;
     pp_budget_lock(cache->budget);
     for (chunk = PP_CACHE_INDEX; chunk < chunk_count; chunk++)
         if ((one = find(cache, draft, chunk)) != NULL)
@@ -315,8 +303,6 @@ void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t ve
 {
     pp_cached_chunk *one;
     int64_t chunk;
-    if (cache == NULL)
-        return;
     pp_budget_lock(cache->budget);
     for (chunk = PP_CACHE_INDEX; chunk < chunk_count; chunk++)
         if ((one = find(cache, object, chunk)) != NULL)
@@ -327,8 +313,6 @@ void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t ve
 void pp_cache_forget(pp_cache *cache, int64_t array)
 {
     pp_cached_chunk *one, *newer;
-    if (cache == NULL)
-        return;
     pp_budget_lock(cache->budget);
     for (one = cache->oldest; one != NULL; one = newer) {
         newer = one->newer;

@@ -7,7 +7,7 @@
  *
  * Chunks are kept as they are stored: untouched chunks of a shard that is written again are needed in that form, more
  * of them fit, and every use verifies them. They are lent to the budget, and never more than cache_bytes: the one
- * that was used longest ago gives way. Safe to use from several threads. All functions but build take NULL.
+ * that was used longest ago gives way. Safe to use from several threads.
  *
  * write_back.h keeps what is written and not yet in storage, in chunks of the same kind, which do not give way.
  * Once it is in storage, the cache takes these chunks over. */
@@ -34,7 +34,7 @@ typedef struct pp_cache_object {
 } pp_cache_object;
 
 parapet_status pp_cache_build(pp_cache **cache, pp_budget *budget, size_t limit_bytes);
-void pp_cache_free(pp_cache *cache);
+void pp_cache_free(pp_cache *cache); /* takes NULL */
 
 /* Whether a chunk is there; whether there is room for this much more without anything giving way. */
 bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk);

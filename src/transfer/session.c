@@ -738,10 +738,12 @@ parapet_status pp_session_build(pp_session *session, pp_direction direction, con
         .fragment_bytes = team->fragment_bytes,
     };
     status = list_targets(session);
-    if (team->kept != NULL && pp_session_cache_take(team->kept, &taken, &is_news))
+    if (team->is_described) {
+        pp_session_cache_take(team->kept, &taken, &is_news);
         status = describe_again(session, &taken, is_news, status);
-    else
+    } else {
         status = describe_anew(session, status);
+    }
     if (status == PARAPET_OK && !session->is_alone)
         pp_peers_try(&session->peers, team->comm, team->uses_direct);
     return status;

@@ -226,7 +226,7 @@ uint64_t pp_session_cache_find(pp_session_cache *kept, const pp_team *team, cons
     return bits;
 }
 
-void pp_session_cache_choose(pp_session_cache *kept, uint64_t common)
+bool pp_session_cache_choose(pp_session_cache *kept, uint64_t common)
 {
     int i;
     kept->chosen = -1;
@@ -239,17 +239,15 @@ void pp_session_cache_choose(pp_session_cache *kept, uint64_t common)
     for (i = 0; i < PP_SESSION_CACHE_COUNT; i++)
         if (i != kept->chosen)
             unpin(kept, &kept->slots[i]);
+    return kept->chosen >= 0;
 }
 
 /* ---- Taking and keeping ---- */
 
-bool pp_session_cache_take(pp_session_cache *kept, pp_description *taken, bool *has_moved)
+void pp_session_cache_take(pp_session_cache *kept, pp_description *taken, bool *has_moved)
 {
-    if (kept->chosen < 0)
-        return false;
     take_out(kept, &kept->slots[kept->chosen], taken);
     *has_moved = kept->has_moved;
-    return true;
 }
 
 /* The one that was chosen, or else the one that was used longest ago. */

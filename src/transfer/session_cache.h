@@ -32,12 +32,12 @@ uint64_t pp_session_cache_find(pp_session_cache *kept, const pp_team *team, cons
                                int array_count);
 
 /* Chooses the slot that the next session uses, from the bits that all ranks have in common; 0: none. A call
- * that ends, however far it has come, chooses none. */
-void pp_session_cache_choose(pp_session_cache *kept, uint64_t common);
+ * that ends, however far it has come, chooses none. false: none was chosen. */
+bool pp_session_cache_choose(pp_session_cache *kept, uint64_t common);
 
-/* The description for this session; false: all ranks have to describe their parts. *has_moved: some rank's parts are
- * at other addresses than it says. The claims of this rank have the addresses of the earlier call. */
-bool pp_session_cache_take(pp_session_cache *kept, pp_description *taken, bool *has_moved);
+/* The description that was chosen. *has_moved: some rank's parts are at other addresses than it says. The claims of
+ * this rank have the addresses of the earlier call. */
+void pp_session_cache_take(pp_session_cache *kept, pp_description *taken, bool *has_moved);
 
 /* Keeps the description of these arrays in this call; the caller has it no more. All ranks do so, or none. */
 void pp_session_cache_put(pp_session_cache *kept, const pp_team *team, const pp_transfer_array *arrays,

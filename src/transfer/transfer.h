@@ -33,6 +33,7 @@ typedef struct pp_team {
     bool has_deadline;      /* ranks may leave while others still work, so nothing of theirs may be in use then */
     bool uses_direct;       /* ranks on a node copy from each other's memory, where the system allows it */
     pp_session_cache *kept; /* descriptions of earlier calls; NULL: none are kept */
+    bool is_described;      /* one of them was chosen for this call */
 } pp_team;
 
 /* One array of a transfer. */

@@ -86,7 +86,7 @@ pp_dirty_shard *pp_write_back_find(const pp_write_back_place *place)
 
 bool pp_write_back_has(const pp_dirty_shard *shard, int64_t chunk)
 {
-    return shard != NULL && shard->chunks[chunk] != NULL;
+    return shard->chunks[chunk] != NULL;
 }
 
 pp_bytes pp_write_back_get(const pp_dirty_shard *shard, int64_t chunk)
@@ -162,8 +162,7 @@ void pp_write_back_free(pp_write_back *delayed)
 
 void pp_write_back_begin(pp_write_back *delayed)
 {
-    if (delayed != NULL)
-        delayed->wanted_bytes = 0;
+    delayed->wanted_bytes = 0;
 }
 
 static size_t fixed_bytes(int ndim, int64_t chunk_count)
@@ -303,14 +302,14 @@ void pp_write_back_note_stored(const pp_write_back_place *place, uint64_t versio
     object.version = version;
     leave(one);
     for (chunk = 0; chunk < one->chunk_count; chunk++) {
-        pp_cached_chunk *kept = one->chunks[chunk];
-        if (kept == NULL || pp_cached_chunk_bytes(kept).bytes == 0)
+        pp_cached_chunk *taken = one->chunks[chunk];
+        if (taken == NULL || pp_cached_chunk_bytes(taken).bytes == 0)
             continue;
         /* Released before the cache lends it: counted twice, it might find no room. */
-        pp_budget_release(one->owner->budget, reserved_bytes_of(kept));
-        one->reserved_bytes -= reserved_bytes_of(kept);
+        pp_budget_release(one->owner->budget, reserved_bytes_of(taken));
+        one->reserved_bytes -= reserved_bytes_of(taken);
         one->chunks[chunk] = NULL;
-        pp_cache_take_over(one->owner->cache, &object, chunk, kept);
+        pp_cache_take_over(one->owner->cache, &object, chunk, taken);
     }
     free_shard(one);
 }
@@ -318,7 +317,7 @@ void pp_write_back_note_stored(const pp_write_back_place *place, uint64_t versio
 void pp_write_back_forget(pp_write_back *delayed, int64_t array)
 {
     pp_dirty_shard *one, *newer;
-    for (one = delayed != NULL ? delayed->oldest : NULL; one != NULL; one = newer) {
+    for (one = delayed->oldest; one != NULL; one = newer) {
         newer = one->newer;
         if (one->array == array)
             drop(one);
@@ -346,8 +345,7 @@ void pp_write_back_cut(pp_write_back *delayed, int64_t array, const int64_t *cel
 
 bool pp_write_back_is_crowded(const pp_write_back *delayed)
 {
-    return delayed != NULL && delayed->oldest != NULL &&
-           delayed->limit_bytes - delayed->bytes < delayed->wanted_bytes;
+    return delayed->oldest != NULL && delayed->limit_bytes - delayed->bytes < delayed->wanted_bytes;
 }
 
 void pp_write_back_choose(pp_write_back *delayed, bool all)

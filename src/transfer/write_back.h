@@ -54,13 +54,13 @@ typedef struct pp_write_back_place {
 pp_dirty_shard *pp_write_back_find(const pp_write_back_place *place);
 
 /* Whether a chunk is here; and its bytes: none if it is not to be stored. */
-bool pp_write_back_has(const pp_dirty_shard *shard, int64_t chunk); /* takes NULL */
+bool pp_write_back_has(const pp_dirty_shard *shard, int64_t chunk);
 pp_bytes pp_write_back_get(const pp_dirty_shard *shard, int64_t chunk);
 
 /* ---- Writing ---- */
 
 /* A call that writes begins: what it wants is counted from here. */
-void pp_write_back_begin(pp_write_back *delayed); /* takes NULL */
+void pp_write_back_begin(pp_write_back *delayed);
 
 /* Reserves room for a draft of new_count chunks of up to chunk_bytes each, of chunk_count that the shard has; false:
  * there is none, and the shard has to be written at once. */
@@ -96,13 +96,13 @@ void pp_write_back_note_made(const pp_write_back_place *place, uint64_t version)
 bool pp_write_back_fits(pp_dirty_shard *shard, uint64_t version);
 
 /* Forgets all of an array. */
-void pp_write_back_forget(pp_write_back *delayed, int64_t array); /* takes NULL */
+void pp_write_back_forget(pp_write_back *delayed, int64_t array);
 
 /* Forgets those shards of an array that lie outside of this many cells along each dimension. */
 void pp_write_back_cut(pp_write_back *delayed, int64_t array, const int64_t *cells);
 
 /* Whether the next call, if it wants as much as the last one, finds too little room. */
-bool pp_write_back_is_crowded(const pp_write_back *delayed); /* takes NULL */
+bool pp_write_back_is_crowded(const pp_write_back *delayed);
 
 /* Chooses the shards that are to be written: all, or those written to longest ago until there is room for such a
  * call. */
