@@ -83,14 +83,14 @@ static parapet_status append(pp_shard_build *build, const pp_transfer_context *c
 {
     pp_cache_object draft = draft_of(context, build->number, build->draft);
     parapet_status status = pp_storage_sink.append(build, context, chunk, encoded);
-    if (status == PARAPET_OK && encoded.data != NULL)
+    if (status == PARAPET_OK)
         pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
     return status;
 }
 
 static parapet_status begin(const pp_transfer *transfer, pp_write_shard *shard)
 {
-    shard->build->draft = pp_cache_draft(pp_write_shard_context(transfer, shard)->cache);
+    shard->build->draft = pp_cache_draft(pp_context_of(transfer, &shard->head)->cache);
     shard->build->sink.append = append;
     return PARAPET_OK;
 }

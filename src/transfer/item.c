@@ -2,6 +2,11 @@
 
 #include "transfer/run.h"
 
+const pp_transfer_context *pp_context_of(const pp_transfer *transfer, const pp_transfer_shard *shard)
+{
+    return pp_session_context(transfer->session, shard->target);
+}
+
 pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp_transfer_item *item)
 {
     bool reads = transfer->operations->direction == PP_READING;

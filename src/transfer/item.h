@@ -5,8 +5,6 @@
 
 #include "transfer/deliveries.h"
 
-struct pp_transfer;
-
 /* How the struct of an owned shard begins, in either direction. */
 typedef struct pp_transfer_shard {
     int target; /* which array of the transfer */
@@ -26,8 +24,11 @@ typedef struct pp_transfer_item {
     pp_deliveries deliveries; /* what other ranks send or receive */
 } pp_transfer_item;
 
+/* What the array of a shard has to work with. */
+const pp_transfer_context *pp_context_of(const pp_transfer *transfer, const pp_transfer_shard *shard);
+
 /* What the deliveries of an item are made for. */
-pp_delivery_case pp_transfer_delivery_case(const struct pp_transfer *transfer, const pp_transfer_item *item);
+pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp_transfer_item *item);
 
 /* One chunk of an item that is moved between its memory and the claims on it. */
 typedef struct pp_chunk_move {
@@ -44,6 +45,6 @@ typedef struct pp_chunk_move {
 /* Moves every piece of the chunk to or from this rank's own memory, the memory of other processes on the node, or
  * messages. false: the system refuses to copy from or to another process. From then on its pieces must be sent as
  * messages, and the item must begin again. */
-bool pp_chunk_move_pieces(const struct pp_transfer *transfer, pp_chunk_move *move);
+bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move);
 
 #endif

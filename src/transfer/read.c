@@ -20,11 +20,6 @@ typedef struct read_task {
     pp_chain_scratch *scratch;
 } read_task;
 
-static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_transfer_item *item)
-{
-    return pp_session_context(transfer->session, item->shard->target);
-}
-
 static const pp_shard *stored_shard(const pp_read_item *item)
 {
     return &((const pp_read_shard *)item->head.shard)->stored;
@@ -33,7 +28,7 @@ static const pp_shard *stored_shard(const pp_read_item *item)
 static parapet_status fetch(pp_transfer *transfer, int worker, pp_transfer_item *head)
 {
     pp_read_item *item = (pp_read_item *)head;
-    const pp_transfer_context *context = context_of(transfer, head);
+    const pp_transfer_context *context = pp_context_of(transfer, head->shard);
     size_t batch = transfer->memory.batch_bytes;
     /* Small reads take a small buffer; others one that serves all requests after it. */
     size_t bytes = item->bytes <= batch / 4 ? item->bytes : pp_max_size(item->bytes, batch);
@@ -54,7 +49,7 @@ static parapet_status fetch(pp_transfer *transfer, int worker, pp_transfer_item 
 static void fill_box(pp_transfer *transfer, const pp_transfer_item *item, const pp_box *box)
 {
     const pp_view *view = transfer->view;
-    const pp_layout *layout = context_of(transfer, item)->layout;
+    const pp_layout *layout = pp_context_of(transfer, item->shard)->layout;
     pp_box common;
     size_t i;
     for (i = item->shard->first; i < item->shard->end; i++) {
@@ -72,7 +67,7 @@ static void fill_box(pp_transfer *transfer, const pp_transfer_item *item, const 
 /* The same for picks. */
 static void fill_picks(pp_transfer *transfer, const pp_transfer_item *item, const pp_point_range *range)
 {
-    const void *value = context_of(transfer, item)->layout->fill_value;
+    const void *value = pp_context_of(transfer, item->shard)->layout->fill_value;
     transfer->done_bytes += pp_point_claims_fill(transfer->view->picked, range, value);
 }
 
@@ -85,7 +80,7 @@ static void fill_shard(pp_transfer *transfer, const pp_transfer_item *item)
         fill_picks(transfer, item, &range);
         return;
     }
-    pp_tiling_shard_box(&context_of(transfer, item)->layout->tiling, item->shard->number, &box);
+    pp_tiling_shard_box(&pp_context_of(transfer, item->shard)->layout->tiling, item->shard->number, &box);
     fill_box(transfer, item, &box);
 }
 
@@ -98,13 +93,13 @@ static void fill_chunk(pp_transfer *transfer, const pp_transfer_item *item, int6
         fill_picks(transfer, item, &range);
         return;
     }
-    pp_tiling_chunk_box(&context_of(transfer, item)->layout->tiling, item->shard->number, chunk, &box);
+    pp_tiling_chunk_box(&pp_context_of(transfer, item->shard)->layout->tiling, item->shard->number, chunk, &box);
     fill_box(transfer, item, &box);
 }
 
 static void fill_absent(pp_transfer *transfer, const pp_transfer_item *item)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->shard);
     int i;
     if (item->news == PP_WINDOW_FILL_SHARD) {
         context->counters->chunks_missing += pp_read_shard_count_touched(transfer, item->shard);
@@ -137,7 +132,7 @@ static void refuse_direct(const pp_transfer *transfer, const pp_transfer_shard *
 static parapet_status find_elements(const read_task *task, pp_chunk_move *move)
 {
     pp_read_item *item = task->item;
-    const pp_transfer_context *context = context_of(task->transfer, &item->head);
+    const pp_transfer_context *context = pp_context_of(task->transfer, item->head.shard);
     const pp_shard *stored = stored_shard(item);
     const pp_chunk_entry *entry = &stored->entries[move->chunk];
     pp_bytes decoded, encoded = {item->buffer.data + (entry->offset - item->offset), (size_t)entry->bytes};
@@ -200,7 +195,7 @@ static parapet_status deliver_run(const read_task *task)
             if ((status = deliver_chunk(task, i, &is_whole, &copied)) != PARAPET_OK)
                 return status;
     } while (!finish_run(task, is_whole));
-    context_of(task->transfer, &item->head)->counters->direct_bytes += copied;
+    pp_context_of(task->transfer, item->head.shard)->counters->direct_bytes += copied;
     return PARAPET_OK;
 }
 
@@ -229,7 +224,7 @@ static parapet_status deliver_data(const read_task *task)
 
 static parapet_status deliver(pp_transfer *transfer, int worker, pp_transfer_item *item)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->shard);
     pp_chain_scratch **scratch = &((read_transfer *)transfer)->scratches[worker];
     parapet_status status = (pp_chain_begins_plain(context->layout->chain)
                                  ? pp_chain_decoder_ensure

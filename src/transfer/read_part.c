@@ -14,11 +14,6 @@
 /* Requests of this length and more are for whole pages. */
 #define PAGES_BYTES ((size_t)64 << 10)
 
-static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_transfer_shard *shard)
-{
-    return pp_session_context(transfer->session, shard->target);
-}
-
 /* Whether any part of a chunk can be read alone: nothing has to be compared that only the whole tells. */
 static bool allows_parts(const pp_transfer_context *context)
 {
@@ -67,7 +62,7 @@ bool pp_read_part_is_sparse(const pp_transfer *transfer)
 /* The smallest box that holds all claimed elements of a chunk; ndim stays as it is. */
 static void bound_claims(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk, pp_box *bounds)
 {
-    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_layout *layout = pp_context_of(transfer, &shard->head)->layout;
     pp_box inside, common;
     size_t i;
     int d;
@@ -118,7 +113,7 @@ static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box
  * what is stored or by what should be, has its length checked: everything else is planned for whole chunks. */
 static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *shard)
 {
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     const pp_layout *layout = context->layout;
     int64_t chunk = shard->wanted[shard->next_wanted];
     size_t room = transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES;
@@ -183,7 +178,7 @@ static void place_band(const pp_transfer_context *context, pp_read_shard *shard,
 /* The next band that is wanted or has to be verified; false: the chunk is done. */
 static bool take_band(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
 {
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     while (pp_bands_next(&shard->bands, &item->band)) {
         if (allows_parts(context) && !is_claimed(transfer, shard, &item->band))
             continue;
@@ -245,7 +240,7 @@ static void want_picks(const pp_transfer *transfer, const pp_transfer_shard *sha
 static void want_chunk(const pp_transfer *transfer, const pp_read_item *item, int64_t chunk, pp_stretch *stretch)
 {
     const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
-    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_layout *layout = pp_context_of(transfer, &shard->head)->layout;
     const pp_chunk_entry *entry = &shard->stored.entries[chunk];
     size_t offset = (size_t)(entry->offset - item->offset);
     pp_stretch_place place = {.element_bytes = layout->tiling.element_bytes, .offset = offset};
@@ -269,7 +264,7 @@ static void want_item(const pp_transfer *transfer, const pp_read_item *item, pp_
     int64_t i;
     pp_stretch_init(stretch, item->bytes);
     if (item->is_band) {
-        place.element_bytes = context_of(transfer, item->head.shard)->layout->tiling.element_bytes;
+        place.element_bytes = pp_context_of(transfer, item->head.shard)->layout->tiling.element_bytes;
         if (transfer->view->picked != NULL)
             want_picks(transfer, item->head.shard, &place, item->wanted[0], stretch);
         else
@@ -321,7 +316,7 @@ static void measure_requests(const pp_transfer_context *context, const pp_read_i
 static parapet_status fetch_wanted(const pp_transfer *transfer, pp_read_item *item)
 {
     const pp_shard *stored = &((const pp_read_shard *)item->head.shard)->stored;
-    const pp_transfer_context *context = context_of(transfer, item->head.shard);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     pp_stretch stretch;
     stretch_walk walk = {.shard = stored, .stretch = &stretch, .offset = item->offset}, ahead;
     int64_t count;
@@ -340,7 +335,7 @@ static parapet_status fetch_wanted(const pp_transfer *transfer, pp_read_item *it
 static parapet_status verify_band(const pp_transfer *transfer, pp_read_item *item)
 {
     pp_read_shard *shard = (pp_read_shard *)item->head.shard;
-    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_layout *layout = pp_context_of(transfer, &shard->head)->layout;
     const unsigned char *data = item->buffer.data + item->band_skip;
     size_t bytes = (size_t)pp_box_element_count(&item->band) * layout->tiling.element_bytes;
     uint32_t stored;
@@ -352,7 +347,7 @@ static parapet_status verify_band(const pp_transfer *transfer, pp_read_item *ite
         return pp_fail(PARAPET_ERR_CORRUPT,
                        "%s: chunk %lld: crc32c: checksum of %zu bytes is %08x, but %08x is stored", shard->stored.key,
                        (long long)item->wanted[0], pp_chain_decoded_bytes(layout->chain), shard->crc32c, stored);
-    return pp_shard_verify_crc32c(context_of(transfer, &shard->head), &shard->stored, item->wanted[0], stored);
+    return pp_shard_verify_crc32c(pp_context_of(transfer, &shard->head), &shard->stored, item->wanted[0], stored);
 }
 
 /* Where parts of chunks can be read, whole ones are only if they are in memory, or stay there. */
@@ -367,7 +362,7 @@ static bool is_fetched_in_parts(const pp_transfer_context *context, const pp_sha
 parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *item)
 {
     const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     parapet_status status;
     if (is_fetched_in_parts(context, &shard->stored, item))
         return fetch_wanted(transfer, item);

@@ -10,11 +10,6 @@
 /* A request smaller than this is not ended early. */
 #define ROW_LEAST_BYTES (1u << 20)
 
-static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_transfer_shard *shard)
-{
-    return pp_session_context(transfer->session, shard->target);
-}
-
 static int compare_offsets(const void *left, const void *right, void *entries)
 {
     const pp_chunk_entry *table = entries;
@@ -25,7 +20,7 @@ static int compare_offsets(const void *left, const void *right, void *entries)
 /* Chunk positions of the shard that a claim touches. */
 static void chunks_of_claim(const pp_transfer *transfer, const pp_transfer_shard *shard, size_t work, pp_box *chunks)
 {
-    const pp_tiling *tiling = &context_of(transfer, shard)->layout->tiling;
+    const pp_tiling *tiling = &pp_context_of(transfer, shard)->layout->tiling;
     const pp_view *view = transfer->view;
     pp_box claimed;
     pp_claim_box(pp_view_claim(view, work), view->claims.ndim_most, tiling->shards.ndim, &claimed);
@@ -34,7 +29,7 @@ static void chunks_of_claim(const pp_transfer *transfer, const pp_transfer_shard
 
 static void mark_chunks(const pp_transfer *transfer, pp_read_shard *shard)
 {
-    const pp_grid *grid = &context_of(transfer, &shard->head)->layout->tiling.chunks;
+    const pp_grid *grid = &pp_context_of(transfer, &shard->head)->layout->tiling.chunks;
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
@@ -52,7 +47,7 @@ static void mark_chunks(const pp_transfer *transfer, pp_read_shard *shard)
 
 int64_t pp_read_shard_count_touched(const pp_transfer *transfer, const pp_transfer_shard *shard)
 {
-    const pp_tiling *tiling = &context_of(transfer, shard)->layout->tiling;
+    const pp_tiling *tiling = &pp_context_of(transfer, shard)->layout->tiling;
     int64_t cell[PARAPET_MAX_NDIM], count = 0;
     pp_box chunks, box, common;
     size_t i;
@@ -107,13 +102,13 @@ static bool is_half_unwanted(const pp_transfer *transfer, const pp_read_shard *s
 {
     const pp_transfer_shard *head = &shard->head;
     double wanted = (double)pp_open_shards_claimed_bytes(transfer, head->first, head->end);
-    double chunk = (double)pp_chain_decoded_bytes(context_of(transfer, head)->layout->chain);
+    double chunk = (double)pp_chain_decoded_bytes(pp_context_of(transfer, head)->layout->chain);
     return 2 * wanted <= (double)shard->wanted_count * chunk;
 }
 
 static parapet_status list_wanted(const pp_transfer *transfer, pp_read_shard *shard)
 {
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     int64_t chunk, count = context->layout->tiling.chunks.cell_count;
     parapet_status status = reserve_lists(shard, context->budget, (size_t)count);
     if (status != PARAPET_OK)
@@ -141,7 +136,7 @@ static bool is_decoded(const pp_transfer_context *context)
 /* Whether the next chunks lie together in so many bytes that they are read round the page cache. */
 static bool is_long_run(const pp_transfer *transfer, const pp_read_shard *shard)
 {
-    size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
+    size_t gap = pp_request_cost_gap(pp_context_of(transfer, &shard->head)->cost);
     const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[shard->next_wanted]];
     uint64_t first = entry->offset, end = first + entry->bytes;
     int64_t i;
@@ -158,7 +153,7 @@ static bool is_long_run(const pp_transfer *transfer, const pp_read_shard *shard)
  * whole, and fetches them meanwhile. */
 static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard)
 {
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     size_t bytes = 0;
     int64_t next = shard->next_wanted;
     if (!transfer->session->is_alone || next == shard->wanted_count || !is_decoded(context) ||
@@ -177,8 +172,8 @@ static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard)
 parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_read_shard *shard = (pp_read_shard *)head;
-    parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
-    shard->is_staged_once = !transfer->session->serves_own && is_decoded(context_of(transfer, head)) &&
+    parapet_status status = pp_shard_open(pp_context_of(transfer, head), head->number, &shard->stored);
+    shard->is_staged_once = !transfer->session->serves_own && is_decoded(pp_context_of(transfer, head)) &&
                             pp_session_sends_several(transfer->session, head->first, head->end);
     if (status != PARAPET_OK || shard->stored.entries == NULL ||
         (status = list_wanted(transfer, shard)) != PARAPET_OK)
@@ -203,7 +198,7 @@ void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 /* A run that other ranks are told of has as many chunks as fit a window and its staging buffer. */
 static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *shard)
 {
-    size_t chunk_bytes = pp_chain_decoded_bytes(context_of(transfer, &shard->head)->layout->chain);
+    size_t chunk_bytes = pp_chain_decoded_bytes(pp_context_of(transfer, &shard->head)->layout->chain);
     if (transfer->session->serves_own)
         return INT64_MAX;
     return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(transfer->memory.batch_bytes / chunk_bytes)));
@@ -212,7 +207,7 @@ static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *sha
 /* Takes from the room what other ranks are sent of a chunk; false: there is not enough, and a run ends before it. */
 static bool take_room(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk, size_t *room)
 {
-    const pp_tiling *tiling = &context_of(transfer, &shard->head)->layout->tiling;
+    const pp_tiling *tiling = &pp_context_of(transfer, &shard->head)->layout->tiling;
     size_t bytes, before = *room;
     pp_box box;
     if (!shard->is_staged_once)
@@ -227,7 +222,7 @@ static bool take_room(const pp_transfer *transfer, const pp_read_shard *shard, i
 /* Whether the next chunk begins another row of chunks: what ends here can be written to other ranks row by row. */
 static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *shard, uint64_t taken_bytes)
 {
-    const pp_grid *chunks = &context_of(transfer, &shard->head)->layout->tiling.chunks;
+    const pp_grid *chunks = &pp_context_of(transfer, &shard->head)->layout->tiling.chunks;
     int64_t row = chunks->ndim > 0 ? chunks->cells[chunks->ndim - 1] : 1;
     if (transfer->memory.sieve_bytes == 0 || taken_bytes < ROW_LEAST_BYTES)
         return false;
@@ -236,7 +231,7 @@ static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *sh
 
 static pp_chunk_place find(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
 {
-    return pp_shard_find(context_of(transfer, &shard->head), &shard->stored, chunk);
+    return pp_shard_find(pp_context_of(transfer, &shard->head), &shard->stored, chunk);
 }
 
 /* As many of the wanted chunks as lie together in one kind of place and fit one request; and no more than can be
@@ -247,7 +242,7 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     const pp_chunk_entry *entry = &entries[shard->wanted[shard->next_wanted]];
     uint64_t end = entry->offset + entry->bytes;
     int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
-    size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
+    size_t gap = pp_request_cost_gap(pp_context_of(transfer, &shard->head)->cost);
     size_t room = transfer->memory.staged_bytes;
     pp_chunk_place place = find(transfer, shard, shard->wanted[first]);
     (void)take_room(transfer, shard, shard->wanted[first], &room);
@@ -282,7 +277,7 @@ static void fill_window(const pp_transfer *transfer, pp_read_item *item)
 /* The next chunks that are touched and not stored; false: none left. */
 static bool take_absent(const pp_transfer *transfer, pp_read_shard *shard, pp_transfer_item *item)
 {
-    int64_t count = context_of(transfer, &shard->head)->layout->tiling.chunks.cell_count;
+    int64_t count = pp_context_of(transfer, &shard->head)->layout->tiling.chunks.cell_count;
     if (shard->stored.entries == NULL) {
         bool is_new = !shard->is_told_absent;
         shard->is_told_absent = true;

@@ -361,6 +361,13 @@ static parapet_status check_seal(const pp_transfer_context *context, pp_shard *s
                                  : PARAPET_OK;
 }
 
+parapet_status pp_shard_read_version(const pp_transfer_context *context, int64_t number, char **key,
+                                     uint64_t *version)
+{
+    parapet_status status = pp_layout_key(context->layout, context->path, number, key);
+    return status == PARAPET_OK ? pp_store_version(context->store, *key, version) : status;
+}
+
 parapet_status pp_shard_open_reader(const pp_transfer_context *context, const pp_shard *shard, pp_reader **reader)
 {
     return pp_store_open_object(context->store, shard->key, reader);

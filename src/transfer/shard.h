@@ -26,6 +26,10 @@ struct pp_shard {
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard);
 void pp_shard_close(pp_shard *shard);
 
+/* The key and the version of what is stored now. Free the key even after a failure. */
+parapet_status pp_shard_read_version(const pp_transfer_context *context, int64_t number, char **key,
+                                     uint64_t *version);
+
 /* For layers: opens what is stored, in two steps or in one; or lists all chunks as absent. */
 parapet_status pp_shard_open_reader(const pp_transfer_context *context, const pp_shard *shard, pp_reader **reader);
 parapet_status pp_shard_open_object(const pp_transfer_context *context, pp_shard *shard);

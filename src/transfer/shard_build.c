@@ -164,8 +164,6 @@ static parapet_status append_stored(pp_shard_build *build, const pp_transfer_con
 {
     uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
     parapet_status status;
-    if (encoded.data == NULL)
-        return PARAPET_OK;
     if ((status = append(build, context, encoded.data, encoded.bytes)) != PARAPET_OK || chunk == PP_CACHE_INDEX)
         return status;
     build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
@@ -241,8 +239,7 @@ static void discard_stored(pp_shard_build *build)
     pp_writer_free(build->writer);
 }
 
-const pp_sink pp_storage_sink = {
-    .append = append_stored, .finish = finish_stored, .discard = discard_stored, .takes_old = true};
+const pp_sink pp_storage_sink = {.append = append_stored, .finish = finish_stored, .discard = discard_stored};
 
 parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
 {
@@ -253,9 +250,8 @@ static parapet_status check_note(const pp_transfer_context *context, const pp_st
 {
     char *key = NULL;
     uint64_t version;
-    parapet_status status = pp_layout_key(context->layout, context->path, note->shard, &key);
-    if (status == PARAPET_OK && (status = pp_store_version(context->store, key, &version)) == PARAPET_OK &&
-        version != note->old_version)
+    parapet_status status = pp_shard_read_version(context, note->shard, &key, &version);
+    if (status == PARAPET_OK && version != note->old_version)
         status =
             pp_fail(PARAPET_ERR_STALE,
                     "another job has written %s since this call began; nothing was written, repeat the call", key);

@@ -9,12 +9,13 @@ typedef struct pp_shard_build pp_shard_build;
 
 /* Where what is appended to a new shard goes. */
 typedef struct pp_sink {
-    /* One encoded chunk; without data: it is not to be stored. Or, as chunk PP_CACHE_INDEX, the index. */
+    /* One encoded chunk; or, as chunk PP_CACHE_INDEX, the index. */
     parapet_status (*append)(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                              pp_bytes encoded);
     parapet_status (*finish)(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged);
     void (*discard)(pp_shard_build *build); /* of one that may be finished */
-    bool takes_old;                         /* chunks that stay as they are have to be appended, too */
+    bool is_overlay; /* chunks that stay as they are are not appended, and those that are not to be stored are, with
+                        no bytes */
 } pp_sink;
 
 /* To storage, where it is a new object. */
@@ -56,7 +57,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
  * ascending order. */
 void pp_shard_build_describe(pp_shard_build *build);
 
-/* Appends one encoded chunk; without data: it is not to be stored. */
+/* Appends one encoded chunk. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded);
 

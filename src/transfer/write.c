@@ -21,8 +21,9 @@ static parapet_status store_item(pp_transfer *transfer, int worker, pp_transfer_
     int i;
     (void)worker;
     for (i = 0; i < head->window.chunk_count && status == PARAPET_OK; i++)
-        status = pp_shard_build_append(build, context, head->window.chunks[i],
-                                       item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
+        if (!item->chunks[i].is_elided || build->sink.is_overlay)
+            status = pp_shard_build_append(build, context, head->window.chunks[i],
+                                           item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
     if (status != PARAPET_OK || !item->is_last || !((pp_write_shard *)head->shard)->is_ending)
         return status;
     return pp_shard_build_finish(build, context, ((write_transfer *)transfer)->staged);
@@ -144,19 +145,14 @@ static const pp_transfer_operations writing = {
 };
 
 /* Of some chunks of shards, of which transfers before and after this one have others. */
-static const pp_transfer_operations writing_parts = {
-    .direction = PP_WRITING,
-    .shard_bytes = sizeof(pp_write_shard),
-    .item_bytes = sizeof(pp_write_item),
-    .prepare = prepare,
-    .plan_memory = plan_partial,
-    .open_shard = pp_write_shard_open_partial,
-    .close_shard = pp_write_shard_leave_partial,
-    .take = pp_write_item_take,
-    .produce = pp_write_item_encode,
-    .consume = store_item,
-    .clear_item = pp_write_item_clear,
-};
+static pp_transfer_operations writing_parts(void)
+{
+    pp_transfer_operations operations = writing;
+    operations.plan_memory = plan_partial;
+    operations.open_shard = pp_write_shard_open_partial;
+    operations.close_shard = pp_write_shard_leave_partial;
+    return operations;
+}
 
 parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *team, const pp_transfer_array *arrays,
                                        int array_count, pp_staged *staged)
@@ -193,7 +189,8 @@ parapet_status pp_transfer_stage_points(const pp_transfer_array *array, const pp
 parapet_status pp_transfer_stage_partial(const pp_transfer_array *array, const pp_point_claims *picked,
                                          pp_staged *staged)
 {
-    return stage_points(&writing_parts, array, picked, staged);
+    const pp_transfer_operations operations = writing_parts();
+    return stage_points(&operations, array, picked, staged);
 }
 
 /* Shards that were begun in earlier passes, as a list of numbers; returns how many. */
@@ -217,7 +214,8 @@ parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged 
     size_t count = list_begun(divided, NULL);
     int64_t *numbers = NULL;
     pp_session session;
-    write_transfer self = {.head = {.operations = &writing_parts, .session = &session}, .staged = staged};
+    const pp_transfer_operations operations = writing_parts();
+    write_transfer self = {.head = {.operations = &operations, .session = &session}, .staged = staged};
     parapet_status status;
     if (count == 0)
         return PARAPET_OK;

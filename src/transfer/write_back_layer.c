@@ -32,8 +32,8 @@ parapet_status pp_write_back_check(const pp_transfer_context *context, int64_t s
     pp_dirty_shard *dirty = pp_write_back_find(&place);
     char *key = NULL;
     uint64_t version;
-    parapet_status status = pp_layout_key(context->layout, context->path, shard, &key);
-    if (status == PARAPET_OK && (status = pp_store_version(context->store, key, &version)) == PARAPET_OK)
+    parapet_status status = pp_shard_read_version(context, shard, &key, &version);
+    if (status == PARAPET_OK)
         status = check_base(dirty, version, key);
     dirty->is_stuck |= status == PARAPET_ERR_STALE;
     pp_free(key);
@@ -41,11 +41,6 @@ parapet_status pp_write_back_check(const pp_transfer_context *context, int64_t s
 }
 
 /* ---- Opening ---- */
-
-static uint64_t bytes_of_object(const pp_shard *shard)
-{
-    return shard->reader != NULL ? shard->reader->bytes : 0;
-}
 
 static parapet_status open_base(const pp_transfer_context *context, pp_shard *shard)
 {
@@ -57,7 +52,7 @@ static parapet_status open_base(const pp_transfer_context *context, pp_shard *sh
 
 static void lay_over(pp_shard *shard)
 {
-    uint64_t offset = bytes_of_object(shard);
+    uint64_t offset = shard->reader != NULL ? shard->reader->bytes : 0;
     int64_t chunk;
     for (chunk = 0; chunk < shard->dirty->chunk_count; chunk++) {
         uint64_t bytes;
@@ -134,26 +129,20 @@ static bool is_at_edge(const pp_tiling *tiling, int64_t shard)
     return pp_box_element_count(&inside) < pp_grid_cell_elements(&tiling->shards);
 }
 
-static parapet_status read_version(const pp_transfer_context *context, int64_t shard, uint64_t *version)
-{
-    char *key = NULL;
-    parapet_status status = pp_layout_key(context->layout, context->path, shard, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_version(context->store, key, version);
-    pp_free(key);
-    return status;
-}
-
 /* What a draft stands on. */
 static parapet_status find_base(const pp_transfer_context *context, pp_shard_build *build)
 {
     pp_dirty_shard *draft = build->dirty;
+    char *key = NULL;
+    parapet_status status = PARAPET_OK;
     draft->is_whole = !build->is_old_open;
     draft->has_base = build->is_old_open || is_at_edge(&context->layout->tiling, build->number);
     if (draft->has_base && draft->is_whole)
-        return read_version(context, build->number, &draft->base);
-    draft->base = build->old.reader != NULL ? build->old.reader->version : 0;
-    return PARAPET_OK;
+        status = pp_shard_read_version(context, build->number, &key, &draft->base);
+    else if (build->old.reader != NULL)
+        draft->base = build->old.reader->version;
+    pp_free(key);
+    return status;
 }
 
 static parapet_status append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
@@ -194,7 +183,7 @@ static void discard(pp_shard_build *build)
 /* How much room a shard would take that is written in several transfers is not known: it is written at once. */
 static parapet_status begin(const pp_transfer *transfer, pp_write_shard *shard)
 {
-    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     pp_shard_build *build = shard->build;
     pp_write_back_place place = place_of(context, build->number);
     int64_t chunk_count = context->layout->tiling.chunks.cell_count;
@@ -206,7 +195,7 @@ static parapet_status begin(const pp_transfer *transfer, pp_write_shard *shard)
         return pp_cache_layer.begin(transfer, shard);
     if ((status = pp_write_back_draft(&place, chunk_count, bytes, &build->dirty)) != PARAPET_OK)
         return status;
-    build->sink = (pp_sink){.append = append, .finish = finish, .discard = discard};
+    build->sink = (pp_sink){.append = append, .finish = finish, .discard = discard, .is_overlay = true};
     return find_base(context, build);
 }
 

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_write_item *item)
-{
-    return pp_session_context(transfer->session, item->head.shard->target);
-}
-
 static pp_shard *old_shard(const pp_write_item *item)
 {
     return &((pp_write_shard *)item->head.shard)->build->old;
@@ -19,8 +14,8 @@ static parapet_status find_deliveries(const pp_transfer *transfer, pp_write_item
     pp_delivery_case of = pp_transfer_delivery_case(transfer, &item->head);
     pp_box whole;
     if (item->head.window.chunk_count == 1 && item->chunks[0].fate == PP_CHUNK_NEW && item->chunks[0].is_covered) {
-        pp_tiling_chunk_whole_box(&context_of(transfer, item)->layout->tiling, item->head.shard->number,
-                                  item->head.window.chunks[0], &whole);
+        pp_tiling_chunk_whole_box(&pp_context_of(transfer, item->head.shard)->layout->tiling,
+                                  item->head.shard->number, item->head.window.chunks[0], &whole);
         of.chunk = pp_chain_scratch_chunk(item->scratch);
         of.chunk_box = &whole;
     }
@@ -32,7 +27,7 @@ parapet_status pp_write_item_take(pp_transfer *transfer, pp_transfer_shard *shar
 {
     pp_write_shard *shard = (pp_write_shard *)shard_head;
     pp_write_item *item = (pp_write_item *)head;
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     parapet_status status;
     *is_taken = !shard->is_taken;
     if (shard->is_taken)
@@ -50,7 +45,7 @@ parapet_status pp_write_item_take(pp_transfer *transfer, pp_transfer_shard *shar
 
 static parapet_status read_old(const pp_transfer *transfer, pp_write_item *item, int64_t chunk, pp_bytes *encoded)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     pp_shard *old = old_shard(item);
     const pp_chunk_entry *entry = &old->entries[chunk];
     parapet_status status = pp_shard_check_chunk_bytes(context, old, chunk);
@@ -73,7 +68,7 @@ static parapet_status read_old(const pp_transfer *transfer, pp_write_item *item,
 
 static parapet_status decode_old(const pp_transfer *transfer, pp_write_item *item, int64_t chunk)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     pp_bytes encoded, decoded;
     parapet_status status = read_old(transfer, item, chunk, &encoded);
     if (status != PARAPET_OK)
@@ -113,7 +108,7 @@ static void fill_outside(const pp_layout *layout, const pp_box *whole, const pp_
 /* *is_whole false: a piece has to come as a message first. */
 static parapet_status assemble(pp_transfer *transfer, pp_write_item *item, pp_chunk_move *move, bool *is_whole)
 {
-    const pp_layout *layout = context_of(transfer, item)->layout;
+    const pp_layout *layout = pp_context_of(transfer, item->head.shard)->layout;
     const pp_write_chunk *chunk = &item->chunks[move->index];
     parapet_status status = PARAPET_OK;
     move->chunk = item->head.window.chunks[move->index];
@@ -157,7 +152,7 @@ static parapet_status grow_output(pp_write_item *item, int index, size_t used, s
 /* Encoded chunks of a window of several wait in the item's own buffer; the scratch is needed for the next. */
 static parapet_status keep_encoded(const pp_transfer *transfer, pp_write_item *item, int index, size_t *used)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     size_t bound = pp_chain_encoded_bound(context->layout->chain), count = (size_t)item->head.window.chunk_count;
     pp_bytes *encoded = &item->chunks[index].encoded;
     parapet_status status;
@@ -179,7 +174,7 @@ static parapet_status keep_encoded(const pp_transfer *transfer, pp_write_item *i
 
 static parapet_status encode_chunk(pp_transfer *transfer, pp_write_item *item, pp_chunk_move *move, bool *is_whole)
 {
-    const pp_transfer_context *context = context_of(transfer, item);
+    const pp_transfer_context *context = pp_context_of(transfer, item->head.shard);
     pp_write_chunk *chunk = &item->chunks[move->index];
     parapet_status status;
     chunk->is_elided = false;
@@ -214,7 +209,7 @@ parapet_status pp_write_item_encode(pp_transfer *transfer, int worker, pp_transf
         if (!item->chunks[move.index].is_elided)
             status = keep_encoded(transfer, item, move.index, &used);
     }
-    context_of(transfer, item)->counters->direct_bytes += move.direct_bytes;
+    pp_context_of(transfer, item->head.shard)->counters->direct_bytes += move.direct_bytes;
     return status;
 }
 

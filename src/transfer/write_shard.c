@@ -3,11 +3,6 @@
 #include "base/checked.h"
 #include "transfer/partial_shards.h"
 
-const pp_transfer_context *pp_write_shard_context(const pp_transfer *transfer, const pp_write_shard *shard)
-{
-    return pp_session_context(transfer->session, shard->head.target);
-}
-
 bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t end)
 {
     const pp_view *view = transfer->view;
@@ -20,7 +15,7 @@ bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t 
 
 int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write_shard *shard)
 {
-    const pp_grid *chunks = &pp_write_shard_context(transfer, shard)->layout->tiling.chunks;
+    const pp_grid *chunks = &pp_context_of(transfer, &shard->head)->layout->tiling.chunks;
     int64_t cell[PARAPET_MAX_NDIM], count = 0;
     bool more;
     for (more = pp_box_first(&shard->inside, cell); more; more = pp_box_next(&shard->inside, cell))
@@ -33,7 +28,7 @@ static parapet_status create_build(const pp_transfer *transfer, const pp_write_s
                                    pp_shard_build **build)
 {
     parapet_status status =
-        pp_shard_build_create(build, pp_write_shard_context(transfer, shard), shard->head.number, keeps_old);
+        pp_shard_build_create(build, pp_context_of(transfer, &shard->head), shard->head.number, keeps_old);
     if (status != PARAPET_OK)
         return status;
     (*build)->target = shard->head.target;
@@ -44,12 +39,12 @@ static parapet_status create_build(const pp_transfer *transfer, const pp_write_s
 
 static int64_t next_number(const pp_transfer *transfer, const pp_write_shard *shard)
 {
-    return pp_grid_cell_number(&pp_write_shard_context(transfer, shard)->layout->tiling.chunks, shard->next_cell);
+    return pp_grid_cell_number(&pp_context_of(transfer, &shard->head)->layout->tiling.chunks, shard->next_cell);
 }
 
 static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, int64_t first_chunk)
 {
-    pp_tiling_chunks_inside(&pp_write_shard_context(transfer, shard)->layout->tiling, shard->head.number,
+    pp_tiling_chunks_inside(&pp_context_of(transfer, &shard->head)->layout->tiling, shard->head.number,
                             &shard->inside);
     shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
     while (shard->has_next_cell && next_number(transfer, shard) < first_chunk)
@@ -59,7 +54,7 @@ static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, in
 parapet_status pp_write_shard_open_partial(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     pp_partial_shards *divided = context->divided;
     pp_partial_shard *part;
     parapet_status status;
@@ -87,7 +82,7 @@ parapet_status pp_write_shard_open_partial(pp_transfer *transfer, pp_transfer_sh
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    const pp_transfer_context *context = pp_write_shard_context(transfer, shard);
+    const pp_transfer_context *context = pp_context_of(transfer, &shard->head);
     parapet_status status;
     shard->is_ending = true;
     shard->chunk_end = context->layout->tiling.chunks.cell_count;
@@ -104,7 +99,7 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    pp_shard_build_free(shard->build, pp_write_shard_context(transfer, shard));
+    pp_shard_build_free(shard->build, pp_context_of(transfer, &shard->head));
 }
 
 void pp_write_shard_leave_partial(pp_transfer *transfer, pp_transfer_shard *head)
@@ -126,7 +121,7 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
                         pp_write_chunk *chunk)
 {
     const pp_view *view = transfer->view;
-    const pp_layout *layout = pp_write_shard_context(transfer, shard)->layout;
+    const pp_layout *layout = pp_context_of(transfer, &shard->head)->layout;
     bool has_old = shard->build->is_old_open && pp_shard_has_chunk(&shard->build->old, number);
     pp_box inside;
     int64_t covered;
@@ -141,7 +136,7 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
         chunk->fate = PP_CHUNK_MERGE;
     else
         chunk->fate = PP_CHUNK_COPY;
-    return chunk->fate != PP_CHUNK_COPY || shard->build->sink.takes_old;
+    return chunk->fate != PP_CHUNK_COPY || !shard->build->sink.is_overlay;
 }
 
 static bool has_next(const pp_transfer *transfer, const pp_write_shard *shard)
@@ -152,7 +147,7 @@ static bool has_next(const pp_transfer *transfer, const pp_write_shard *shard)
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
                          pp_write_chunk *chunks)
 {
-    const pp_layout *layout = pp_write_shard_context(transfer, shard)->layout;
+    const pp_layout *layout = pp_context_of(transfer, &shard->head)->layout;
     int most = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
     if (most > transfer->memory.window_chunks)
         most = transfer->memory.window_chunks;

@@ -35,8 +35,6 @@ typedef struct pp_write_chunk {
 /* Whether records first to end leave something of the old shard. */
 bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t end);
 
-const pp_transfer_context *pp_write_shard_context(const pp_transfer *transfer, const pp_write_shard *shard);
-
 /* How many of its chunks are claimed, in part or in full. */
 int64_t pp_write_shard_count_claimed(const pp_transfer *transfer, const pp_write_shard *shard);
 
