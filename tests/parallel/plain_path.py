@@ -43,7 +43,9 @@ def main():
     build, *command = sys.argv[1:]
     off, on = (entered(build, command, mode) for mode in ("off", "on"))
     failures = [] if any(one.startswith("transfer/write.c: ") for one in off) else ["gcov has counted no write"]
+    sources = pathlib.Path(__file__).resolve().parents[2] / "src"
     for feature, files in FEATURES.items():
+        failures += [f"{feature}: there is no {file}" for file in files if not (sources / file).is_file()]
         failures += [f"{feature}, which is off: {one}" for one in sorted(off) if one.split(": ")[0] in files]
         if feature not in NOT_IN_THESE_CALLS and not any(one.split(": ")[0] in files for one in on):
             failures.append(f"{feature}: not entered when it is on")
