@@ -1,4 +1,6 @@
 /* handle.c - handles of arrays: built and freed. */
+#include <parapet_store.h>
+
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/node_path.h"
@@ -54,7 +56,7 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
-    if (store->options.cache_bytes > 0)
+    if (store->options->cache_bytes > 0)
         (*array)->cache_number = atomic_fetch_add(&store->handles_made, 1) + 1;
     if ((status = pp_guard_build(&(*array)->guard)) != PARAPET_OK)
         return status;

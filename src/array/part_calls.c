@@ -1,6 +1,8 @@
 /* part_calls.c - the public functions that read and write parts: part_read.c and part_write.c are what they do. */
 #include "array/part_calls.h"
 
+#include <parapet_store.h>
+
 #include "array/batch_flush.h"
 #include "array/batch_stage.h"
 #include "array/part_read.h"
@@ -19,7 +21,7 @@ static parapet_status open_batch(pp_batch *all, pp_direction direction, const pa
     if ((status = pp_turn_take(&all->turn, all->store->comm, PP_TURN_COLLECTIVE)) != PARAPET_OK)
         return status;
     pp_batch_choose_team(all);
-    all->steps = all->store->options.write_back ? &pp_writing_later : &pp_writing_at_once;
+    all->steps = all->store->options->write_back ? &pp_writing_later : &pp_writing_at_once;
     return PARAPET_OK;
 }
 
