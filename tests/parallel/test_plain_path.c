@@ -2,6 +2,7 @@
  * looks which functions they have entered. Only for the preset coverage. Runs under the launcher.
  *
  *     test_plain_path off|on */
+#include <parapet.h>
 #include <stdio.h>
 #include <string.h>
 
