@@ -115,7 +115,7 @@ static parapet_status discard_object(void *context, const char *key, uint64_t by
 
 static void collect_objects(collecting *self, const char *path, pp_own own)
 {
-    place where = {.self = self, .why = own};
+    place where = {.self = self, .why = (int)own};
     char *prefix = NULL;
     parapet_status status = pp_own_key(path, own, &prefix);
     if (status == PARAPET_OK) {
@@ -155,7 +155,7 @@ static void note_mark(collecting *self, const char *path, pp_own own)
     char *key = NULL;
     parapet_status status = pp_own_key(path, own, &key);
     if (status == PARAPET_OK)
-        status = pp_word_list_add(&self->found, key, own);
+        status = pp_word_list_add(&self->found, key, (int)own);
     note(self, status);
     pp_free(key);
 }
@@ -378,7 +378,7 @@ static parapet_status repair_append(const collecting *self, const char *key, int
     parapet_status status = group_of(self, key, PP_OWN_CHANGE, &group);
     if (status == PARAPET_OK)
         status = pp_append_repair_group(self->store, group, &repair);
-    *why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
+    *why = (int)reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
     pp_free(group);
     return status;
 }
