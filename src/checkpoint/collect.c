@@ -383,15 +383,18 @@ static parapet_status repair_append(const collecting *self, const char *key, int
     return status;
 }
 
-/* [collective] */
+/* [collective] Which takes the metadata of the groups around it away, and makes it again. */
 static parapet_status renew_metadata(const collecting *self, const char *key, int *why)
 {
+    pp_reconsolidate around = {0};
     char *group = NULL;
     parapet_status status = group_of(self, key, PP_OWN_CONSOLIDATE, &group);
-    if (status == PARAPET_OK)
-        status = pp_reconsolidate_renew(self->store, group);
+    if (status == PARAPET_OK && (status = pp_reconsolidate_find(&around, self->store, group)) == PARAPET_OK)
+        status = pp_reconsolidate_restore(&around, self->store, "an interrupted change was put right",
+                                          pp_reconsolidate_renew(self->store, group));
     if (status != PARAPET_OK)
         *why = REASON_STAYS;
+    pp_reconsolidate_clear(&around);
     pp_free(group);
     return status;
 }
