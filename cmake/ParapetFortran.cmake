@@ -58,9 +58,9 @@ end subroutine parapet_probe
   set(${result} ${is_there} PARENT_SCOPE)
 endfunction()
 
-# parapet_fortran_library(name folder library flavour): a static library of the module and its shim, from the sources in
-# a folder, for programs that use this library of this flavour.
-function(parapet_fortran_library name folder library flavour)
+# parapet_fortran_library(name folder made library flavour): a static library of the module and its shim, from the sources
+# in a folder and those that bindings/fortran/generate has made, for programs that use this library of this flavour.
+function(parapet_fortran_library name folder made library flavour)
   _parapet_fortran_binding_header(header)
   if(NOT header)
     message(FATAL_ERROR "Parapet for Fortran needs the file ISO_Fortran_binding.h of ${CMAKE_Fortran_COMPILER}: give "
@@ -68,16 +68,19 @@ function(parapet_fortran_library name folder library flavour)
   endif()
   configure_file(${header} ${CMAKE_CURRENT_BINARY_DIR}/${name}_include/ISO_Fortran_binding.h COPYONLY)
   _parapet_fortran_has_assumed_rank(has_assumed_rank)
-  set(ranks ranks/)
+  set(with_data ${made}/ranks)
+  set(calls ${made}/ranks)
   if(has_assumed_rank)
-    set(ranks "")
+    set(with_data ${folder})
+    set(calls ${made})
   endif()
   file(GLOB shim ${folder}/shim_*.c)
-  set(sources parapet_constants.f90 ${ranks}parapet_calls.f90 parapet_text.f90 parapet_json.f90 parapet_attributes.f90
-      parapet_note_lists.f90 parapet_stores.F90 parapet_groups.f90 parapet_specs.f90 parapet_definition_lists.f90
-      ${ranks}parapet_part_lists.f90 parapet_requests.f90 ${ranks}parapet_arrays.f90 ${ranks}parapet_step_series.f90
-      ${ranks}parapet_checkpoints.f90 parapet_copies.F90 parapet_distributions.f90 parapet.f90)
-  list(TRANSFORM sources PREPEND ${folder}/)
+  set(sources ${made}/parapet_constants.f90 ${calls}/parapet_calls.f90 ${folder}/parapet_text.f90
+      ${folder}/parapet_json.f90 ${folder}/parapet_attributes.f90 ${folder}/parapet_note_lists.f90
+      ${folder}/parapet_stores.F90 ${folder}/parapet_groups.f90 ${folder}/parapet_specs.f90
+      ${folder}/parapet_definition_lists.f90 ${with_data}/parapet_part_lists.f90 ${folder}/parapet_requests.f90
+      ${with_data}/parapet_arrays.f90 ${with_data}/parapet_step_series.f90 ${with_data}/parapet_checkpoints.f90
+      ${folder}/parapet_copies.F90 ${folder}/parapet_distributions.f90 ${folder}/parapet.f90)
   add_library(${name}_shim OBJECT ${shim}) # apart, because flags of MPI for Fortran are not for C
   set_target_properties(${name}_shim PROPERTIES POSITION_INDEPENDENT_CODE ON C_STANDARD 11)
   target_include_directories(${name}_shim BEFORE PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name}_include)

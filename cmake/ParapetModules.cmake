@@ -136,14 +136,22 @@ function(parapet_install)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/parapet.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
   parapet_install_function_pages()
   set(PARAPET_FORTRAN_FOLDER ${CMAKE_INSTALL_DATADIR}/parapet/fortran)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/ DESTINATION ${PARAPET_FORTRAN_FOLDER}
-          FILES_MATCHING PATTERN *.[fF]90 PATTERN *.inc PATTERN *.[ch] PATTERN Makefile)
+  if(TARGET parapet_fortran_sources)
+    parapet_install_fortran()
+  endif()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/parapet-config.cmake.in parapet-config.cmake
                                 INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR PARAPET_FORTRAN_FOLDER)
   write_basic_package_version_file(parapet-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/parapet-config.cmake ${PROJECT_BINARY_DIR}/parapet-config-version.cmake
                 ${PROJECT_SOURCE_DIR}/cmake/ParapetFortran.cmake
           DESTINATION ${package})
+endfunction()
+
+# The sources of the Fortran module, and those that were made in the build tree.
+function(parapet_install_fortran)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/ DESTINATION ${PARAPET_FORTRAN_FOLDER}
+          FILES_MATCHING PATTERN *.[fF]90 PATTERN *.inc PATTERN *.[ch] PATTERN Makefile)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/fortran/ DESTINATION ${PARAPET_FORTRAN_FOLDER})
 endfunction()
 
 # A page for every public function, made from the headers where there is a Python to do it.

@@ -108,8 +108,9 @@ def make_prefix(options, prefix):
     (prefix / "lib/pkgconfig").mkdir()
     for path in build.glob("parapet-*.pc"):
         (prefix / "lib/pkgconfig" / path.name).write_text(path.read_text())
-    (prefix / "share/parapet").mkdir(parents=True)
-    (prefix / "share/parapet/fortran").symlink_to(source / "bindings/fortran")
+    fortran = prefix / "share/parapet/fortran"
+    link_files((path for path in (source / "bindings/fortran").iterdir() if path.name != "generate"), fortran)
+    link_files((build / "fortran").glob("*"), fortran)
     write_command(prefix / "bin/mpicc", options.compiler)
     if options.fortran:
         write_command(prefix / "bin/mpif90", options.fortran)
