@@ -1,9 +1,9 @@
 /* How well many servers are used: calls in a row on stores whose disks have given speeds, or none at all.
  *
- *   mpiexec -n RANKS bench_servers DIRECTORY SHAPE MESH [name=value ...]      (SHAPE and MESH as 512x512x512 and
- * 2x2x2) bench_servers strategies                                                  prints what ownership= takes
+ *   mpiexec -n RANKS bench_servers DIRECTORY SHAPE MESH [name=value ...]
  *
- * Arrays of float32; each rank of the mesh holds one block. The words, with what they are otherwise:
+ * SHAPE and MESH are written as 512x512x512 and 2x2x2. Arrays of float32; each rank of the mesh holds one block. The
+ * words, with what they are otherwise:
  *
  *   store=throttled   directory: as it is; null: nothing is kept, and nothing read
  *   rate=16e6         bytes a second of each server's disk (throttled)
@@ -17,7 +17,7 @@
  *   order=natural     shards as told (shards=64x64x128, chunks=64x64x64); traditional: whole planes in row-major
  * order holds=even        most: rank 0 holds seven eighths of the array, and the others share the rest
  *
- * Any other word is an option of the store, such as ownership=locality. Prints for every call
+ * Any other word is an option of the store, such as owners=nearest. Prints for every call
  *
  *   call write|read|copy SLOW NUMBER SECONDS IDEAL-SECONDS      of all disks at work all the time; 0: no limit
  *
@@ -440,10 +440,6 @@ static void run_all(bed *b)
 int main(int argc, char **argv)
 {
     int thread_level;
-    if (argc == 2 && strcmp(argv[1], "strategies") == 0) {
-        printf("%s\n", parapet_option_words("ownership"));
-        return 0;
-    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
     if (argc < 4)
         bench_die(argv[0], "usage: DIRECTORY SHAPE MESH [name=value ...]");

@@ -2,7 +2,6 @@
 import collections
 import contextlib
 import os
-import re
 import shutil
 import statistics
 import subprocess
@@ -10,7 +9,8 @@ import sys
 
 MESHES = {2: "2x1x1", 4: "2x2x1", 8: "2x2x2", 16: "4x2x2"}
 LIMIT_SECONDS = 3600
-STRATEGIES = ("round_robin", "locality", "static", "dynamic")
+STRATEGIES = {"in_turn": "owners=in_turn", "nearest": "owners=nearest", "weights": "sharing=weights",
+              "stealing": "sharing=stealing"}
 
 Call = collections.namedtuple("Call", "work slow number seconds ideal")
 Speed = collections.namedtuple("Speed", "work slow server measured given")
@@ -42,11 +42,6 @@ class Servers:
         self.place = os.path.join(options.memory, place)
         if not os.path.exists(self.program):
             sys.exit(f"bench: {self.program} is missing; build it first")
-
-    def strategies(self):
-        """Those that this library has."""
-        words = subprocess.run([self.program, "strategies"], stdout=subprocess.PIPE, text=True, check=True).stdout
-        return [name for name in STRATEGIES if re.search(rf"\b{name}\b", words)]
 
     def clear(self):
         """Removes what is there, and the folder around it if nothing else is in it."""

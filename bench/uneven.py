@@ -8,31 +8,31 @@ launching and opening. An array of float32, uncompressed, at least 8 ranks, a bl
 shards of 2 MiB, 8 calls that write and 3 that read, some forty minutes for each strategy; in the quick form 16 shards
 of 256 KiB for each server, 3 calls and 1, some forty seconds for each.
 
-    equal    2, 4, 8 and 16 servers, none of them slow: what taking costs, dynamic compared with locality
+    equal    2, 4, 8 and 16 servers, none of them slow: what stealing costs, compared with the nearest owners
     steady   2, 4, 8 and 16 servers, of which none, one, half or all are slow; writing and reading
     change   all are equal at first; in the fifth call (quick: the second) one becomes slow, half-way
     quarter  one of 4 servers has a quarter of the speed: time compared with the ideal
     holding  one rank holds seven eighths of the array: compared with even data
     copy     on 4 ranks, all of them servers, of which none or one is slow; it reads and writes, and takes no strategy
 
-    --case strategy=locality+round_robin,servers=4+16,part=steady+change     only these
+    --case strategy=nearest+in_turn,servers=4+16,part=steady+change     only these
 
-A row for each strategy that the library has: round_robin, locality, and static and dynamic as soon as it has them.
-Goals are judged for the latter two, and do not decide the exit status.
+A row for each strategy: in_turn, nearest, weights and stealing (owners=in_turn and so on, sharing=stealing). Goals are
+judged for the latter two, and do not decide the exit status.
 """
 import json
 import statistics
 import sys
 import time
 
-from servers import Page, Servers, middle
+from servers import STRATEGIES, Page, Servers, middle
 
 PARTS = ("equal", "steady", "change", "quarter", "holding", "copy")
 FULL = {"calls": 8, "reads": 3, "change": 5, "change_calls": 8, "shards": "64x64x128", "chunks": "64x64x64",
         "shapes": dict.fromkeys((2, 4, 8, 16), "512x512x512")}
 QUICK = {"calls": 3, "reads": 1, "change": 2, "change_calls": 4, "shards": "32x32x64", "chunks": "32x32x32",
          "shapes": {2: "128x128x128", 4: "128x128x256", 8: "128x256x256", 16: "256x256x256"}}
-ADAPTS = ("static", "dynamic") # judged
+ADAPTS = ("weights", "stealing") # judged
 EQUAL_LEAST, STEADY_LEAST, CHANGE_LEAST, LATER_LEAST, QUARTER_MOST, HOLDING_LEAST = 0.98, 0.92, 0.90, 0.92, 1.12, 0.80
 
 
@@ -42,7 +42,7 @@ class Uneven:
         self.form = QUICK if options.quick else FULL
         self.servers = Servers(options, "uneven")
         self.page = Page(options)
-        self.case = {"strategy": self.servers.strategies(), "servers": [2, 4, 8, 16], "part": list(PARTS)}
+        self.case = {"strategy": list(STRATEGIES), "servers": [2, 4, 8, 16], "part": list(PARTS)}
         for word in filter(None, (options.case or "").split(",")):
             name, _, values = word.partition("=")
             if name not in self.case:
@@ -53,7 +53,7 @@ class Uneven:
     def run_case(self, part, servers, strategy, *words):
         ranks = 4 if part == "copy" else max(8, servers)
         run = self.servers.run(ranks, self.form["shapes"][servers], f"servers={servers}",
-                               f"ownership={strategy}", "durability=leave", f"shards={self.form['shards']}",
+                               STRATEGIES[strategy], "durability=leave", f"shards={self.form['shards']}",
                                f"chunks={self.form['chunks']}", *words, f"calls={self.form['calls']}",
                                f"reads={self.form['reads']}") # the first of two words counts
         self.found.append({"part": part, "servers": servers, "strategy": strategy, "words": words,
@@ -74,13 +74,13 @@ class Uneven:
         """Whatever strategies are asked for: one alone says nothing."""
         rows = []
         for servers in self.case["servers"]:
-            plain, taking = (self.run_case("equal", servers, strategy, "slow=0") for strategy in ("locality", "dynamic"))
+            plain, taking = (self.run_case("equal", servers, strategy, "slow=0") for strategy in ("nearest", "stealing"))
             for work in ("write", "read"):
                 ratio = statistics.median(taking.fractions(work)) / statistics.median(plain.fractions(work))
                 rows.append([str(servers), work, middle(plain.fractions(work)), middle(taking.fractions(work)), f"{ratio:.3f}"])
-                self.judge(ratio >= EQUAL_LEAST, f"{work}, {servers} equal servers: dynamic {ratio:.3f} of locality, at least {EQUAL_LEAST}")
-        self.page.table("All servers are equal: fraction of the sum of their speeds, and dynamic compared with locality",
-                        ["servers", "work", "locality", "dynamic", "ratio"], rows)
+                self.judge(ratio >= EQUAL_LEAST, f"{work}, {servers} equal servers: stealing {ratio:.3f} of nearest, at least {EQUAL_LEAST}")
+        self.page.table("All servers are equal: fraction of the sum of their speeds, and stealing compared with nearest",
+                        ["servers", "work", "nearest", "stealing", "ratio"], rows)
 
     def steady(self):
         rows = []
@@ -99,8 +99,8 @@ class Uneven:
 
     @staticmethod
     def learning(strategy, work):
-        """Calls that do not count: static has to meet a server before it knows how fast it is."""
-        return 1 if strategy == "static" and work == "write" else 0
+        """Calls that do not count: with weights, one has to meet a server before it knows how fast it is."""
+        return 1 if strategy == "weights" and work == "write" else 0
 
     def judge_steady(self, run, strategy, slow, servers):
         for work in ("write", "read"):
@@ -117,9 +117,9 @@ class Uneven:
                                     f"calls={self.form['change_calls']}")
                 fractions = run.fractions("write")
                 rows.append([str(servers), strategy] + [f"{fraction:.2f}" for fraction in fractions])
-                if strategy == "dynamic":
+                if strategy == "stealing":
                     self.judge(fractions[at - 1] >= CHANGE_LEAST,
-                               f"{servers} servers, one becomes slow: dynamic {fractions[at - 1]:.2f}, at least {CHANGE_LEAST:.2f}")
+                               f"{servers} servers, one becomes slow: stealing {fractions[at - 1]:.2f}, at least {CHANGE_LEAST:.2f}")
                 if strategy in ADAPTS and len(fractions) > at + 1:
                     self.judge(fractions[at + 1] >= LATER_LEAST, f"{servers} servers, two calls after one became slow: "
                                f"{strategy} {fractions[at + 1]:.2f}, at least {LATER_LEAST:.2f}")
@@ -148,7 +148,7 @@ class Uneven:
             for work in ("write", "read"):
                 ratio = statistics.median(most.fractions(work)) / statistics.median(even.fractions(work))
                 cells += [middle(even.fractions(work)), middle(most.fractions(work)), f"{ratio:.2f}"]
-                if strategy in ADAPTS + ("locality",):
+                if strategy in ADAPTS + ("nearest",):
                     self.judge(ratio >= HOLDING_LEAST, f"{work}, one rank holds 7/8: {strategy} {ratio:.2f} of even data, "
                                f"at least {HOLDING_LEAST:.2f}")
             rows.append(cells)
@@ -156,7 +156,7 @@ class Uneven:
                         ["strategy", "write even", "write 7/8", "ratio", "read even", "read 7/8", "ratio"], rows)
 
     def copy(self):
-        run = self.run_case("copy", 4, "locality", "slow=0+1", "calls=1", "reads=0", f"copies={self.form['calls']}")
+        run = self.run_case("copy", 4, "nearest", "slow=0+1", "calls=1", "reads=0", f"copies={self.form['calls']}")
         rows = [[str(slow), middle(run.fractions("copy", slow))] for slow in (0, 1)]
         self.page.table("A copy on 4 ranks: fraction of the sum of their speeds, reading and writing", ["slow ranks", "fraction"], rows)
         found = statistics.median(run.fractions("copy", 1))

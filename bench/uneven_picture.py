@@ -9,7 +9,7 @@ import json
 import statistics
 import sys
 
-COLOURS = {"round_robin": "#b8b0a2", "locality": "#8a7f6d", "static": "#2b7a9b", "dynamic": "#c4572e"}
+COLOURS = {"in_turn": "#b8b0a2", "nearest": "#8a7f6d", "weights": "#2b7a9b", "stealing": "#c4572e"}
 LEFT, TOP, WIDTH, HEIGHT, GAP = 60, 90, 820, 190, 110
 PAPER = {"in turn, one slow": 0.48, "least of static and dynamic": 0.85}
 

@@ -25,12 +25,13 @@ typedef struct parapet_transfer_plan_request {
     int64_t memory_bytes;              /* 0: the default of a store */
     int64_t threads;                   /* 0: 1 */
     int64_t server; /* -1: a summary of all servers; else what this server would do, shard by shard */
-    parapet_ownership ownership;
-    int as_json; /* 1: the text is a JSON object */
-    const char
-        *weights; /* path of a file with the speeds of the servers, as in parapet_store_options; ownership STATIC
-                     follows them, and the summary tells what each strategy reaches with them. NULL: none */
-    int64_t reserved[7];
+    parapet_owners owners;
+    parapet_sharing sharing;
+    int as_json;         /* 1: the text is a JSON object */
+    const char *weights; /* path of a file with the speeds of the servers, as in parapet_store_options;
+                            SHARING_WEIGHTS follows them, and the summary tells what each way to share reaches with
+                            them. NULL: none */
+    int64_t reserved[6];
 } parapet_transfer_plan_request;
 
 /* [local] Prints the plan of a transfer and, if svg is not NULL, draws its ranks, shards and owners. Free both texts

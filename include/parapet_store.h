@@ -33,14 +33,19 @@ typedef enum parapet_durability {
 } parapet_durability;
 
 /* Which server reads or writes a shard; the servers are the ranks that access the storage. */
-typedef enum parapet_ownership {
-    PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
-    PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
-    PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard, up to 1.10 of its share */
-    PARAPET_OWNERSHIP_DYNAMIC = 3,     /* that one at first; a server that has nothing left takes shards of others */
-    PARAPET_OWNERSHIP_STATIC = 4, /* the servers take turns; fast ones more often, as measured in earlier calls */
-    PARAPET_OWNERSHIP_LASTING = 5 /* the servers take turns, and remember who holds what for the next calls */
-} parapet_ownership;
+typedef enum parapet_owners {
+    PARAPET_OWNERS_CHOOSE = 0,  /* IN_TURN for SHARING_WEIGHTS and keep_descriptions, else NEAREST */
+    PARAPET_OWNERS_NEAREST = 1, /* the server that holds most of the shard, up to 1.10 of its share */
+    PARAPET_OWNERS_IN_TURN = 2  /* the servers take turns, whoever holds the shard */
+} parapet_owners;
+
+/* How the servers share the work if they are not equally fast. */
+typedef enum parapet_sharing {
+    PARAPET_SHARING_CHOOSE = 0,  /* EQUAL */
+    PARAPET_SHARING_EQUAL = 1,   /* all have the same share; the others wait for a slow one */
+    PARAPET_SHARING_WEIGHTS = 2, /* fast ones have more turns, as measured in earlier calls; for OWNERS_IN_TURN */
+    PARAPET_SHARING_STEALING = 3 /* one that has nothing left takes shards of others; for OWNERS_NEAREST */
+} parapet_sharing;
 
 /* How data gets from rank to rank. */
 typedef enum parapet_transport {
@@ -81,7 +86,8 @@ typedef struct parapet_store_options {
     int ignore_launcher; /* 1: open for change although the launcher belongs to another MPI; see parapet_store_open */
     int64_t expected_servers; /* default shard shapes aim at 16 shards for each of these, and at no less than 1 */
     int64_t servers;          /* how many ranks are servers and access the storage; default: up to 16 per node */
-    parapet_ownership ownership;
+    parapet_owners owners;
+    parapet_sharing sharing;
     parapet_transport transport;
     int64_t deadline_seconds; /* longest wait for another rank before PARAPET_ERR_TIMEOUT; default: no limit */
     int64_t wait_seconds;     /* longest wait for another job before PARAPET_ERR_BUSY; default: 30 if that job is
@@ -92,16 +98,19 @@ typedef struct parapet_store_options {
     int takeover; /* 1: treat owner records that other machines made before this store was opened as left by jobs that
                      are gone; default: PARAPET_ERR_BUSY, because only the user can know */
     parapet_holes holes;
-    const char *weights; /* path of a file with the speeds of the servers, which parapet bench disks writes: ownership
-                            STATIC begins with them, if there are several servers. Default: all are equal at first */
+    const char *weights; /* path of a file with the speeds of the servers, which parapet bench disks writes:
+                            SHARING_WEIGHTS begins with them, if there are several servers. Default: all are equal at
+                            first */
     int no_helper; /* 1: refuse files that another program has to read first, as HDF5; default: rank 0 starts it */
-    int64_t local_bytes; /* limit on all buffers of parapet_array_read_local on this rank, beside memory_bytes;
-                            default 32 MiB */
-    int64_t cache_bytes; /* chunks that a server keeps between calls, of memory_bytes; needs ownership LASTING.
-                            Default: none */
-    int write_back;      /* 1: what is written stays with its server, within cache_bytes, until it is flushed: see
-                            parapet_array_flush. Needs cache_bytes. Default: a write has been written when it returns */
-    int64_t reserved[8];
+    int64_t local_bytes;   /* limit on all buffers of parapet_array_read_local on this rank, beside memory_bytes;
+                              default 32 MiB */
+    int64_t cache_bytes;   /* chunks that a server keeps between calls, of memory_bytes; with it, keep_descriptions is
+                              1. Default: none */
+    int write_back;        /* 1: what is written stays with its server, within cache_bytes, until it is flushed: see
+                              parapet_array_flush. Needs cache_bytes. Default: a write has been written when it returns */
+    int keep_descriptions; /* 1: all keep who holds what, so that calls with the same boxes again need not tell it.
+                              For OWNERS_IN_TURN and SHARING_EQUAL */
+    int64_t reserved[7];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this
@@ -156,7 +165,7 @@ typedef struct parapet_statistics {
                                      rank's storage is read_bytes + written_bytes, divided by this */
     int64_t local_peak_bytes;     /* largest use of local_bytes so far */
     int64_t description_messages; /* with which this rank told others who holds what; not in messages_sent */
-    int64_t descriptions_reused;  /* calls for which a description was kept: ownership LASTING */
+    int64_t descriptions_reused;  /* calls for which a description was kept: keep_descriptions */
     int64_t cache_hits;           /* stored chunks that were taken from the cache: cache_bytes */
     int64_t cache_misses;         /* stored chunks that it did not have */
     int64_t cache_bytes;          /* stored bytes of the hits */

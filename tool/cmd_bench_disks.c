@@ -91,7 +91,8 @@ static parapet_status create(tool_bench *bench)
         .ndim = 1, .type = PARAPET_UINT8, .shape = &shape, .chunks = &chunk, .shards = &bench->shard_bytes};
     parapet_store_options options = request->options;
     parapet_status status;
-    options.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
+    options.owners = PARAPET_OWNERS_IN_TURN;
+    options.sharing = PARAPET_SHARING_EQUAL;
     spec.codec = "none";
     if ((status = ranks_open_store(request, &bench->store, bench->folder, PARAPET_CREATE, &options)) != PARAPET_OK)
         return status;
@@ -390,7 +391,7 @@ const tool_verb verb_bench_disks = {
                "them, and remove them. The servers are those of a job on the same ranks.\n"
                "Example:\n"
                "  mpiexec -n 64 parapet bench disks --output disks.txt /scratch/me\n"
-               "  export PARAPET_OWNERSHIP=static PARAPET_WEIGHTS=disks.txt\n",
+               "  export PARAPET_SHARING=weights PARAPET_WEIGHTS=disks.txt\n",
     .exit_codes = "0 measured, 1 failed, 2 wrong usage,\n"
                   "130 and 143 interrupted by SIGINT and SIGTERM.",
     .flags = flags,

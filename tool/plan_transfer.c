@@ -22,7 +22,8 @@ const tool_value plan_transfer_values[] = {
     {0, "spread", "--spread S,S", "per dimension: block, cyclic:K or *; default: block"},
     {0, "servers", "--servers N", "ranks that access storage; default: one in 4"},
     {0, "memory", "--memory SIZE", "the same as --max-mem"},
-    {0, "ownership", "--ownership O", "which server owns a shard"},
+    {0, "owners", "--owners O", "which server owns a shard"},
+    {0, "sharing", "--sharing S", "how servers of different speed share the work"},
     {0, "weights", "--weights FILE", "speeds of the servers, as bench disks writes them"},
     {0, "server", "--server K", "print what this server would do, shard by shard"},
     {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
@@ -196,24 +197,26 @@ static bool parse_array(const tool_request *request, plan_arguments *arguments)
 
 /* ---- The transfer ---- */
 
-static bool parse_ownership(const tool_request *request, plan_arguments *arguments)
+/* An option of the store that this verb also has as a value of its own. */
+static bool parse_option(const tool_request *request, const char *name, const char *option, plan_arguments *arguments)
 {
-    const char *text = request_value(request, "ownership");
-    if (text != NULL && parapet_store_options_set(&arguments->options, "ownership", text) != PARAPET_OK) {
-        report_failure("--ownership");
-        return false;
-    }
-    arguments->request.ownership = arguments->options.ownership;
-    return true;
+    const char *text = request_value(request, name);
+    char spelled[16];
+    if (text == NULL || parapet_store_options_set(&arguments->options, option, text) == PARAPET_OK)
+        return true;
+    (void)snprintf(spelled, sizeof spelled, "--%s", name);
+    report_failure(spelled);
+    return false;
 }
 
-static bool parse_memory(const tool_request *request, plan_arguments *arguments)
+static bool parse_options(const tool_request *request, plan_arguments *arguments)
 {
-    const char *text = request_value(request, "memory");
-    if (text != NULL && parapet_store_options_set(&arguments->options, "memory_bytes", text) != PARAPET_OK) {
-        report_failure("--memory");
+    if (!parse_option(request, "memory", "memory_bytes", arguments) ||
+        !parse_option(request, "owners", "owners", arguments) ||
+        !parse_option(request, "sharing", "sharing", arguments))
         return false;
-    }
+    arguments->request.owners = arguments->options.owners;
+    arguments->request.sharing = arguments->options.sharing;
     arguments->request.memory_bytes = arguments->options.memory_bytes;
     arguments->request.threads = arguments->options.threads;
     return true;
@@ -230,8 +233,7 @@ static bool parse(const tool_request *request, plan_arguments *arguments)
     arguments->request.as_json = (request->flags & TOOL_JSON) != 0;
     return parse_array(request, arguments) && parse_spread(request, arguments) && parse_ranks(request, arguments) &&
            integer_parse(request, "servers", 1, &arguments->request.servers) &&
-           integer_parse(request, "server", 0, &arguments->request.server) && parse_memory(request, arguments) &&
-           parse_ownership(request, arguments);
+           integer_parse(request, "server", 0, &arguments->request.server) && parse_options(request, arguments);
 }
 
 int plan_transfer_run(const tool_request *request, bool is_read)

@@ -92,9 +92,10 @@ contains
 
 #if defined(PARAPET_SERIAL)
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                        wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                        wait_seconds, io_thread, direct_io, durability, owners, sharing, transport, locks, holes, &
                         elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                        no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
+                        no_helper, local_bytes, cache_bytes, write_back, keep_descriptions, progress, &
+                        status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
@@ -104,9 +105,10 @@ contains
 #else
   ! With a communicator of mpif.h or of the module mpi, or with none.
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                          wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                          wait_seconds, io_thread, direct_io, durability, owners, sharing, transport, locks, holes, &
                           elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                          no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
+                          no_helper, local_bytes, cache_bytes, write_back, keep_descriptions, progress, &
+                          status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
@@ -125,9 +127,10 @@ contains
 
 #if defined(PARAPET_HAVE_MPI_F08)
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                      wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                      wait_seconds, io_thread, direct_io, durability, owners, sharing, transport, locks, holes, &
                       elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                      no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
+                      no_helper, local_bytes, cache_bytes, write_back, keep_descriptions, progress, &
+                      status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"

@@ -54,12 +54,13 @@ static parapet_status flush_closing(parapet_array **arrays, int count, parapet_s
     return name_lost(arrays, count, &failure);
 }
 
-/* Where owners last, arrays that are opened in place of this one, as by the next checkpoint, get the same homes. */
+/* Where descriptions are kept, arrays that are opened in place of this one, as by the next checkpoint, get the same
+ * homes. */
 static void leave_homes(parapet_array *array)
 {
     int64_t shards = 1;
     int d;
-    if (array->store->options->ownership != PARAPET_OWNERSHIP_LASTING || !array->has_lattice)
+    if (array->store->options->keep_descriptions == 0 || !array->has_lattice)
         return;
     for (d = 0; d < array->document.ndim; d++)
         if (!pp_multiply_fits(shards, array->first_cells[d], &shards))

@@ -8,7 +8,7 @@
 parapet_status pp_epochs_build(parapet_store *store)
 {
     parapet_status status;
-    if (store->options->ownership != PARAPET_OWNERSHIP_STATIC)
+    if (store->options->sharing != PARAPET_SHARING_WEIGHTS)
         return PARAPET_OK;
     if ((status = pp_allocate_array(&store->epochs, 2, sizeof store->epochs[0])) != PARAPET_OK ||
         (status = pp_speeds_init(&store->epochs[PP_READING].speeds, store->server_count)) != PARAPET_OK)

@@ -1,4 +1,4 @@
-/* epochs.h - owners by speed: with ownership `static`, servers whose storage was fast in earlier calls own more
+/* epochs.h - owners by speed: with sharing `weights`, servers whose storage was fast in earlier calls own more
  * shards than others (plan/speeds.h). Without, all of this does nothing.
  *
  * Reading and writing have weights of their own, since disks may differ in one and not in the other; as long as

@@ -8,7 +8,6 @@
 #include "array/opening.h"
 #include "array/spec.h"
 #include "base/checked.h"
-#include "base/choice.h"
 #include "base/reserved.h"
 #include "comm/stealing.h"
 #include "forecast/drawing.h"
@@ -57,7 +56,8 @@ static parapet_status make_array(plan_job *job)
 {
     parapet_store_options options = {.memory_bytes = job->request->memory_bytes,
                                      .threads = job->request->threads,
-                                     .ownership = job->request->ownership};
+                                     .owners = job->request->owners,
+                                     .sharing = job->request->sharing};
     pp_opening how = {.mode = PARAPET_CREATE, .options = &options};
     parapet_status status = pp_store_memory_build(&job->backend, NULL);
     if (status != PARAPET_OK)
@@ -106,7 +106,7 @@ static parapet_status weigh(plan_job *job)
     if ((status = pp_speeds_init(&equal, servers)) == PARAPET_OK)
         status = pp_weighting_renew(&equal.now, speeds_of(job), &job->weighting);
     pp_speeds_clear(&equal);
-    if (status == PARAPET_OK && job->facts.by.ownership == PARAPET_OWNERSHIP_STATIC &&
+    if (status == PARAPET_OK && job->facts.by.sharing == PARAPET_SHARING_WEIGHTS &&
         !pp_weighting_is_even(&job->weighting))
         job->facts.by.turns = &job->weighting.turns;
     return status;
@@ -130,7 +130,6 @@ static parapet_status init_facts(plan_job *job)
     facts->is_read = job->request->is_read;
     facts->type_name = array->document.type.name;
     facts->codecs = array->codec_words;
-    facts->ownership = pp_choice_word_of(&pp_choice_ownership, (int)options->ownership)->word;
     facts->spread = job->request->distribution.spread;
     facts->memory_bytes = options->memory_bytes;
     facts->by = (pp_schedule_case){
@@ -140,7 +139,8 @@ static parapet_status init_facts(plan_job *job)
         .window_chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain)),
         .fragment_bytes = pp_memory_fragment_bytes(options->memory_bytes),
         .server_count = choose_server_count(job),
-        .ownership = options->ownership,
+        .owners = options->owners,
+        .sharing = options->sharing,
         .may_read_again = pp_layout_may_read_again(layout, job->store->backend),
     };
     if (job->request->server < -1 || job->request->server >= facts->by.server_count)
@@ -153,7 +153,7 @@ static parapet_status init_facts(plan_job *job)
 /* A server may get any shard, and needs memory for the largest. */
 static bool takes(const plan_job *job)
 {
-    return job->facts.by.ownership == PARAPET_OWNERSHIP_DYNAMIC && job->facts.by.server_count > 1;
+    return job->facts.by.sharing == PARAPET_SHARING_STEALING && job->facts.by.server_count > 1;
 }
 
 /* Counts messages with windows of the size that facts->by says. */

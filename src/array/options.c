@@ -8,6 +8,7 @@
 #include "array/store_handle.h"
 #include "base/option.h"
 #include "base/reserved.h"
+#include "plan/owners.h"
 
 #define NUMBER(field, low, high, fallback, meaning)                                                                  \
     PP_OPTION_NUMBER(parapet_store_options, field, low, high, fallback, meaning)
@@ -28,14 +29,16 @@ static const pp_option option_rows[] = {
     BOOLEAN(ignore_seal, "whether a sealed array that another program changed opens as not sealed"),
     NUMBER(expected_servers, 1, 1 << 20, 1, "default shapes give 16 shards to each of this many"),
     NUMBER(servers, 0, 1 << 20, 0, "ranks that access storage; 0: up to 16 per node"),
-    CHOICE(ownership, PARAPET_OWNERSHIP_LOCALITY),
-    TEXT(weights, "a file with the speeds of the servers, for ownership static"),
+    CHOICE(owners, PARAPET_OWNERS_CHOOSE),
+    CHOICE(sharing, PARAPET_SHARING_EQUAL),
+    TEXT(weights, "a file with the speeds of the servers, for sharing by weights"),
     CHOICE(transport, PARAPET_TRANSPORT_DIRECT),
     BOOLEAN(ignore_launcher, "whether to open for change although the launcher belongs to another MPI"),
     NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: no limit"),
     NUMBER(wait_seconds, 0, 1000000000, 0, "longest wait for another job; 0: only for one that is publishing"),
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
     CHOICE(holes, PARAPET_HOLES_CHOOSE),
+    BOOLEAN(keep_descriptions, "whether it is kept for the next calls who holds what"),
     NUMBER(cache_bytes, 0, INT64_MAX, 0, "stored chunks that a server keeps between calls; 0: none"),
     BOOLEAN(write_back, "whether what is written may stay in cache_bytes until it is flushed"),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
@@ -106,6 +109,22 @@ static parapet_status resolve_option(parapet_store_options *resolved, const pp_o
     return pp_option_check(option, resolved);
 }
 
+static parapet_status choose_owners(parapet_store_options *options)
+{
+    const char *kept = options->cache_bytes > 0 ? "cache_bytes" : "keep_descriptions";
+    options->keep_descriptions |= options->cache_bytes > 0;
+    return pp_owners_choose(&options->owners, options->sharing, options->keep_descriptions ? kept : NULL);
+}
+
+/* What an option is that nobody has set. */
+static int64_t default_of(const pp_option *option, const parapet_store_options *options)
+{
+    if (option->choice == &pp_choice_owners)
+        return pp_owners_for(options->sharing, options->keep_descriptions != 0);
+    return option->offset == offsetof(parapet_store_options, keep_descriptions) ? options->cache_bytes > 0
+                                                                                : option->fallback;
+}
+
 /* What waits to be written gives way to nothing: calls have only the rest. */
 static parapet_status check_write_back(const parapet_store_options *options)
 {
@@ -120,13 +139,8 @@ static parapet_status check_write_back(const parapet_store_options *options)
     return PARAPET_OK;
 }
 
-/* A server that does not own the same shards in the next call would keep chunks for nobody. */
 static parapet_status check_cache(const parapet_store_options *options)
 {
-    if (options->cache_bytes > 0 && options->ownership != PARAPET_OWNERSHIP_LASTING)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "cache_bytes is %lld, but needs ownership lasting, not %s",
-                       (long long)options->cache_bytes,
-                       pp_choice_word_of(&pp_choice_ownership, (int)options->ownership)->word);
     if (options->cache_bytes > options->memory_bytes)
         return pp_fail(PARAPET_ERR_ARGUMENT, "cache_bytes is %lld, more than memory_bytes, which is %lld",
                        (long long)options->cache_bytes, (long long)options->memory_bytes);
@@ -143,7 +157,8 @@ parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet
     for (i = 0; i < option_table.count; i++)
         if ((status = resolve_option(resolved, &option_rows[i])) != PARAPET_OK)
             return status;
-    return check_cache(resolved);
+    status = choose_owners(resolved);
+    return status == PARAPET_OK ? check_cache(resolved) : status;
 }
 
 parapet_status pp_options_ranks_per_node(int *ranks)
@@ -158,9 +173,9 @@ static void print_option(const parapet_store *store, const pp_option *option, pp
 {
     int64_t value = pp_option_get(option, store->options);
     const pp_choice_word *word = option->choice != NULL ? pp_choice_word_of(option->choice, (int)value) : NULL;
-    const char *source = pp_option_get(option, store->given) != 0 ? "given"
-                         : value != option->fallback              ? "environment"
-                                                                  : "default";
+    const char *source = pp_option_get(option, store->given) != 0      ? "given"
+                         : value != default_of(option, store->options) ? "environment"
+                                                                       : "default";
     pp_text_add(out, "%s = ", option->name);
     if (word != NULL)
         pp_text_add(out, "%s", word->word);

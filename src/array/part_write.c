@@ -35,7 +35,7 @@
 #include "array/batch_locks.h"
 #include "array/epochs.h"
 #include "array/part_calls.h"
-#include "plan/ownership.h"
+#include "plan/owners.h"
 #include "transfer/memory_plan.h"
 
 parapet_status pp_batch_write(pp_batch *all)
@@ -63,7 +63,7 @@ size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64
 {
     const parapet_store *store = array->store;
     int ranks = pp_comm_size(store->comm);
-    bool takes = ranks > 1 && store->options->ownership == PARAPET_OWNERSHIP_DYNAMIC;
+    bool takes = ranks > 1 && store->options->sharing == PARAPET_SHARING_STEALING;
     size_t fragment = pp_memory_fragment_bytes(store->least_memory_bytes);
     return (takes ? pp_memory_stealing_bytes(array->document.ndim, ranks - 1, fragment) : 0) +
            pp_memory_least_bytes(&array->layout, (int)store->options->threads, ranks, fragment) +
@@ -79,7 +79,7 @@ parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const 
                     .servers = servers,
                     .server_count = 1,
                     .fragment_bytes = pp_memory_fragment_bytes(array->store->least_memory_bytes),
-                    .ownership = pp_owner_strategy_of(PARAPET_OWNERSHIP_ROUND_ROBIN)};
+                    .owners = pp_owner_strategy_of(PARAPET_OWNERS_IN_TURN)};
     pp_transfer_context context;
     pp_parts parts = {0};
     pp_transfer_array only = {.context = &context, .parts = &parts};

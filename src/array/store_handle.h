@@ -39,7 +39,7 @@ struct parapet_store {
     int server_count;
     pp_homes homes;            /* of the arrays that were opened so far, on rank 0 */
     bool is_foreign;           /* a file of another format, which can only be read */
-    pp_epochs *epochs;         /* by direction; NULL: ownership does not depend on speeds */
+    pp_epochs *epochs;         /* by direction; NULL: shares do not depend on speeds */
     pp_session_cache *kept;    /* descriptions of calls; NULL: none are kept */
     const pp_layer *layer;     /* of its arrays, which installs the next two */
     pp_cache *cache;           /* of chunks; NULL: cache_bytes is 0 */

@@ -14,7 +14,7 @@
 #include "comm/launcher.h"
 #include "comm/topology.h"
 #include "foreign/foreign.h"
-#include "plan/ownership.h"
+#include "plan/owners.h"
 #include "transfer/memory_plan.h"
 #include "transfer/session_cache.h"
 #include "transfer/sync_dirs.h"
@@ -300,7 +300,9 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_text(call, "url", how->url);
     pp_call_add_integer(call, "mode", (int64_t)how->mode);
     pp_call_add_integer(call, "servers", options->servers);
-    pp_call_add_choice(call, &pp_choice_ownership, (int)options->ownership);
+    pp_call_add_choice(call, &pp_choice_owners, (int)options->owners);
+    pp_call_add_choice(call, &pp_choice_sharing, (int)options->sharing);
+    pp_call_add_integer(call, "keep_descriptions", options->keep_descriptions);
     pp_call_add_text(call, "weights", options->weights);
     pp_call_add_choice(call, &pp_choice_transport, (int)options->transport);
     pp_call_add_integer(call, "ranks_per_node", how->ranks_per_node);
@@ -330,15 +332,15 @@ static parapet_status build_dirty(parapet_store *store)
     return pp_write_back_build(&store->write_back, &store->cache_budget, bytes, store->cache);
 }
 
-/* What ownership needs from one call to the next. */
-static parapet_status build_ownership(parapet_store *store)
+/* What servers keep from one call to the next. */
+static parapet_status build_kept(parapet_store *store)
 {
     const parapet_store_options *options = store->options;
     parapet_status status = PARAPET_OK;
     store->layer = options->write_back        ? &pp_write_back_layer
                    : options->cache_bytes > 0 ? &pp_cache_layer
                                               : &pp_plain_layer;
-    if (options->ownership != PARAPET_OWNERSHIP_LASTING)
+    if (options->keep_descriptions == 0)
         return pp_epochs_build(store);
     if (pp_comm_size(store->comm) > 1)
         status = pp_session_cache_build(&store->kept, &store->budget);
@@ -355,7 +357,7 @@ static parapet_status open_together(parapet_store *store, const opening *how)
     store->least_memory_bytes = pp_store_call_bytes(store);
     if ((status = pp_comm_choose_servers(store->comm, (int)store->options->servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
-        (status = pp_comm_agree_min(store->comm, "opening the store", build_ownership(store),
+        (status = pp_comm_agree_min(store->comm, "opening the store", build_kept(store),
                                     &store->least_memory_bytes)) != PARAPET_OK ||
         (status = pp_given_weights_begin(store)) != PARAPET_OK || (status = open_storage(store, how)) != PARAPET_OK)
         return status;
@@ -627,8 +629,8 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction)
         .servers = store->servers,
         .server_count = store->server_count,
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
-        .ownership = pp_owner_strategy_of(store->options->ownership),
-        .takes = store->options->ownership == PARAPET_OWNERSHIP_DYNAMIC,
+        .owners = pp_owner_strategy_of(store->options->owners),
+        .takes = store->options->sharing == PARAPET_SHARING_STEALING,
         .has_deadline = store->options->deadline_seconds > 0,
         .uses_direct = store->options->transport != PARAPET_TRANSPORT_MESSAGES &&
                        (direction == PP_WRITING || store->options->deadline_seconds == 0),

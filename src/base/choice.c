@@ -25,14 +25,18 @@ const pp_choice pp_choice_durability = {
      [PARAPET_DURABILITY_FLUSH] = {"flush", NULL, "flushed to the device before a call returns"},
      [PARAPET_DURABILITY_LEAVE] = {"leave", NULL, "left to the system"}},
 };
-const pp_choice pp_choice_ownership = {
-    "ownership",
-    {[PARAPET_OWNERSHIP_CHOOSE] = {"choose", NULL, "as the library chooses"},
-     [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "the servers take turns"},
-     [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"},
-     [PARAPET_OWNERSHIP_DYNAMIC] = {"dynamic", NULL, "as locality; servers that have nothing left take shards"},
-     [PARAPET_OWNERSHIP_STATIC] = {"static", NULL, "the servers take turns, fast ones more often"},
-     [PARAPET_OWNERSHIP_LASTING] = {"lasting", NULL, "the servers take turns, and remember who holds what"}},
+const pp_choice pp_choice_owners = {
+    "owners",
+    {[PARAPET_OWNERS_CHOOSE] = {"choose", NULL, "as the library chooses"},
+     [PARAPET_OWNERS_NEAREST] = {"nearest", NULL, "the server that holds most of a shard owns it"},
+     [PARAPET_OWNERS_IN_TURN] = {"in_turn", NULL, "the servers take turns"}},
+};
+const pp_choice pp_choice_sharing = {
+    "sharing",
+    {[PARAPET_SHARING_CHOOSE] = {"choose", NULL, "as the library chooses"},
+     [PARAPET_SHARING_EQUAL] = {"equal", NULL, "servers have equal shares"},
+     [PARAPET_SHARING_WEIGHTS] = {"weights", NULL, "servers that were faster in earlier calls have more"},
+     [PARAPET_SHARING_STEALING] = {"stealing", NULL, "servers that have nothing left take shards of others"}},
 };
 const pp_choice pp_choice_transport = {
     "transport",
@@ -68,8 +72,8 @@ const pp_choice pp_choice_holes = {
 const pp_choice pp_choice_boolean = {NULL, {{"no", "false", NULL}, {"yes", "true", NULL}}};
 
 static const pp_choice *const named_choices[] = {
-    &pp_choice_io_thread, &pp_choice_direct_io,   &pp_choice_durability, &pp_choice_ownership, &pp_choice_transport,
-    &pp_choice_reading,   &pp_choice_cooperation, &pp_choice_locks,      &pp_choice_holes,
+    &pp_choice_io_thread, &pp_choice_direct_io, &pp_choice_durability,  &pp_choice_owners, &pp_choice_sharing,
+    &pp_choice_transport, &pp_choice_reading,   &pp_choice_cooperation, &pp_choice_locks,  &pp_choice_holes,
 };
 
 enum { NAMED_COUNT = sizeof named_choices / sizeof named_choices[0] };

@@ -6,7 +6,7 @@
 #include <parapet_status.h>
 #include <stdbool.h>
 
-#define PP_CHOICE_VALUES 6
+#define PP_CHOICE_VALUES 4
 #define PP_CHOICE_LIST_BYTES 160
 
 typedef struct pp_choice_word {
@@ -20,8 +20,9 @@ typedef struct pp_choice {
     pp_choice_word words[PP_CHOICE_VALUES]; /* by value */
 } pp_choice;
 
-extern const pp_choice pp_choice_io_thread, pp_choice_direct_io, pp_choice_durability, pp_choice_ownership,
-    pp_choice_transport, pp_choice_reading, pp_choice_cooperation, pp_choice_locks, pp_choice_holes;
+extern const pp_choice pp_choice_io_thread, pp_choice_direct_io, pp_choice_durability, pp_choice_owners,
+    pp_choice_sharing, pp_choice_transport, pp_choice_reading, pp_choice_cooperation, pp_choice_locks,
+    pp_choice_holes;
 extern const pp_choice pp_choice_boolean;
 
 /* The value with that word, synonym or number; false: there is none. */

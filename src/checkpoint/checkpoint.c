@@ -224,7 +224,7 @@ static parapet_status begin_held(parapet_checkpoint *checkpoint, int64_t wanted)
     if ((status = pp_comm_agree_bcast(comm, "beginning a checkpoint", status, chosen)) != PARAPET_OK)
         return status;
     checkpoint->commit.generation = chosen[0];
-    if (pp_store_options(checkpoint->store)->ownership != PARAPET_OWNERSHIP_LASTING)
+    if (pp_store_options(checkpoint->store)->keep_descriptions == 0)
         checkpoint->homes.phase = chosen[0]; /* not always the same server for a small array */
     name_generation(checkpoint, (int)chosen[1]);
     return PARAPET_OK;

@@ -20,7 +20,7 @@
  *  4. Refusals are counted, so a server does not ask for ever (may_ask).
  *  5. A message is changed only when it has left (is_over of answer, question and acceptance).
  *
- * With ownership=dynamic, and for the work units of copies: docs/guide/many-ranks.md, "Options". Kuo et al.
+ * With sharing=stealing, and for the work units of copies: docs/guide/many-ranks.md, "Options". Kuo et al.
  * deal out work in shrinking rounds by a master, which began to be a bottleneck at 16 nodes. There is none
  * here, but what is given shrinks likewise (docs/design/papers.md, 4, note e). Rounds were weighed and not
  * kept: in each of them the fast ranks wait for the slow ones (docs/design/copy.md, "Who does a work unit"). */

@@ -282,8 +282,8 @@ static void draw_title(const sketch *drawing)
     pp_shape_print(facts->by.distribution->ndim, facts->by.distribution->mesh, svg);
     pp_text_add(svg, ", %" PRId64 " shards of ", facts->by.tiling->shards.cell_count);
     pp_shape_print(facts->by.tiling->shards.ndim, facts->by.tiling->shards.cell_shape, svg);
-    pp_text_add(svg, ", %d servers (%s)</text>\n<text x=\"%.1f\" y=\"78\" class=\"note\">", facts->by.server_count,
-                facts->ownership, LEFT);
+    pp_text_add(svg, ", %d servers (owners %s, sharing %s)</text>\n<text x=\"%.1f\" y=\"78\" class=\"note\">",
+                facts->by.server_count, pp_forecast_owners_word(facts), pp_forecast_sharing_word(facts), LEFT);
     add_seen(drawing, svg);
     pp_text_add(svg, "</text>\n");
 }

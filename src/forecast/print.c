@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/checked.h"
+#include "base/choice.h"
 
 /* Shards that are shown one by one to people. */
 #define LINES_MOST 1000
@@ -55,6 +56,16 @@ static void print_ranks(const pp_forecast_facts *facts, pp_text *text)
     pp_text_add(text, "\n");
 }
 
+const char *pp_forecast_owners_word(const pp_forecast_facts *facts)
+{
+    return pp_choice_word_of(&pp_choice_owners, (int)facts->by.owners)->word;
+}
+
+const char *pp_forecast_sharing_word(const pp_forecast_facts *facts)
+{
+    return pp_choice_word_of(&pp_choice_sharing, (int)facts->by.sharing)->word;
+}
+
 static void print_servers(const pp_forecast_facts *facts, pp_text *text)
 {
     int64_t ranks = facts->by.distribution->rank_count;
@@ -68,7 +79,7 @@ static void print_servers(const pp_forecast_facts *facts, pp_text *text)
         pp_text_add(text, ", one in %" PRId64 " ranks", ranks / servers);
     else
         pp_text_add(text, ", spread evenly over the ranks");
-    pp_text_add(text, "; owners by %s\n", facts->ownership);
+    pp_text_add(text, "; owners %s, sharing %s\n", pp_forecast_owners_word(facts), pp_forecast_sharing_word(facts));
 }
 
 static bool is_self_service(const pp_forecast_facts *facts)
@@ -182,7 +193,7 @@ static void print_balance(const pp_forecast_facts *facts, const pp_schedule_summ
 /* What is said of a fraction of the speeds. */
 static const char *words_of_reached(const pp_forecast_facts *facts)
 {
-    return facts->by.ownership == PARAPET_OWNERSHIP_DYNAMIC
+    return facts->by.sharing == PARAPET_SHARING_STEALING
                ? "of that at first: servers without work take shards of others"
                : "of that: all wait for the server that is done last";
 }

@@ -10,7 +10,6 @@ typedef struct pp_forecast_facts {
     bool is_read;
     const char *type_name;
     const char *codecs;           /* in words */
-    const char *ownership;        /* name of the strategy */
     const parapet_spread *spread; /* NULL: BLOCK wherever the mesh has more than 1 */
     pp_schedule_case by;
     pp_schedule *schedule;
@@ -20,6 +19,10 @@ typedef struct pp_forecast_facts {
     int64_t list_bytes;    /* the part of that for claims and lists of shards */
     int64_t client_bytes;  /* what a rank takes that is not a server */
 } pp_forecast_facts;
+
+/* The words of the options that decide whose a shard is. */
+const char *pp_forecast_owners_word(const pp_forecast_facts *facts);
+const char *pp_forecast_sharing_word(const pp_forecast_facts *facts);
 
 /* The least that the balance of these shards on these servers can be, whoever owns what: shards are whole. 1 where
  * every rank reads its parts itself. */

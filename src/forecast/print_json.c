@@ -36,7 +36,8 @@ static void add_heading(const pp_forecast_facts *facts, pp_text *text)
     add_list("blocks", shards->ndim, facts->by.distribution->block, text);
     add_integer("ranks", facts->by.distribution->rank_count, text);
     add_integer("servers", facts->by.server_count, text);
-    pp_text_add(text, "  \"ownership\": \"%s\",\n", facts->ownership);
+    pp_text_add(text, "  \"owners\": \"%s\",\n", pp_forecast_owners_word(facts));
+    pp_text_add(text, "  \"sharing\": \"%s\",\n", pp_forecast_sharing_word(facts));
     pp_text_add(text, "  \"self_service\": %s,\n", pp_schedule_is_self_service(facts->schedule) ? "true" : "false");
     add_integer("files", shards->cell_count, text);
     add_integer("window_chunks", facts->by.window_chunks, text);

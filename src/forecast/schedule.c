@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "forecast/schedule_owners.h"
-#include "plan/ownership.h"
+#include "plan/owners.h"
 
 /* Results that are looked up again and again; one that is pushed out is counted anew. */
 #define REMEMBERED ((size_t)1 << 16)
@@ -162,10 +162,10 @@ static parapet_status init_crossings(pp_schedule *schedule)
 
 static parapet_status find_owners(pp_schedule *schedule)
 {
-    const pp_owner_strategy *strategy = pp_owner_strategy_of(schedule->by.ownership);
+    const pp_owner_strategy *strategy = pp_owner_strategy_of(schedule->by.owners);
     if (strategy == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "ownership is %d, which is not a way to choose owners",
-                       (int)schedule->by.ownership);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "owners is %d, which is not a way to choose owners",
+                       (int)schedule->by.owners);
     if (!strategy->moves)
         return PARAPET_OK;
     return pp_schedule_owners_build(&schedule->owners, &schedule->is_self_service, &schedule->by, strategy);

@@ -20,10 +20,11 @@ typedef struct pp_schedule_case {
     int window_chunks;
     size_t fragment_bytes;
     int server_count;
-    parapet_ownership ownership; /* as in parapet_store_options, but not CHOOSE */
-    pp_lattice lattice;          /* where the homes of shards are */
-    const pp_turns *turns;       /* of servers that have different weights; NULL: all have the same */
-    bool may_read_again;         /* as in pp_target */
+    parapet_owners owners;
+    parapet_sharing sharing; /* both as in parapet_store_options, but not CHOOSE */
+    pp_lattice lattice;      /* where the homes of shards are */
+    const pp_turns *turns;   /* of servers that have different weights; NULL: all have the same */
+    bool may_read_again;     /* as in pp_target */
 } pp_schedule_case;
 
 typedef struct pp_schedule pp_schedule;

@@ -268,9 +268,9 @@ static parapet_status decide(owners_job *job)
     return status;
 }
 
-static const char *word_of(parapet_ownership ownership)
+static const char *word_of(parapet_owners owners)
 {
-    return pp_choice_word_of(&pp_choice_ownership, (int)ownership)->word;
+    return pp_choice_word_of(&pp_choice_owners, (int)owners)->word;
 }
 
 static parapet_status allocate(owners_job *job, int32_t **owners)
@@ -313,16 +313,18 @@ static void find_homes(owners_job *job)
 parapet_status pp_schedule_owners_build(int32_t **owners, bool *is_self_service, const pp_schedule_case *by,
                                         const pp_owner_strategy *strategy)
 {
-    owners_job job = {
-        .by = by, .strategy = strategy, .is_unfit = !by->is_read || by->ownership != PARAPET_OWNERSHIP_LOCALITY};
+    owners_job job = {.by = by,
+                      .strategy = strategy,
+                      .is_unfit = !by->is_read || by->owners != PARAPET_OWNERS_NEAREST ||
+                                  by->sharing == PARAPET_SHARING_STEALING};
     parapet_status status;
     *is_self_service = false;
     if (by->tiling->shards.cell_count > SHARDS_MOST)
         return pp_fail(
             PARAPET_ERR_UNSUPPORTED,
-            "%lld shards are too many to plan for with ownership %s, whose limit is %lld; use %s, or larger shards",
-            (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
-            word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
+            "%lld shards are too many to plan for with owners %s, whose limit is %lld; use %s, or larger shards",
+            (long long)by->tiling->shards.cell_count, word_of(by->owners), (long long)SHARDS_MOST,
+            word_of(PARAPET_OWNERS_IN_TURN));
     job.target = (pp_target){.tiling = by->tiling, .lattice = &by->lattice, .may_read_again = by->may_read_again};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
     if ((status = allocate(&job, owners)) == PARAPET_OK) {

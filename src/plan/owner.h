@@ -1,8 +1,8 @@
 /* owner.h - who owns a shard. The home of a shard is known to all by arithmetic; it has the claims on the shard, and
  * proposes an owner. One strategy per file, all of the same shape:
  *
- *     owner_round_robin.c   the home itself
- *     owner_locality.c      the server that holds most of the shard; proposals.h keeps that within everybody's share
+ *     owner_in_turn.c   the home itself
+ *     owner_nearest.c   the server that holds most of the shard; proposals.h keeps that within everybody's share
  */
 #ifndef PARAPET_PLAN_OWNER_H
 #define PARAPET_PLAN_OWNER_H
@@ -24,15 +24,15 @@ typedef struct pp_owner_case {
 
 /* Index of the server that the shard of a group of the list is proposed to; *held: the elements of it that this
  * server holds. */
-typedef int (*pp_owner_nearest)(const pp_owner_case *owner_case, size_t first, size_t end, int64_t *held);
+typedef int (*pp_owner_choice)(const pp_owner_case *owner_case, size_t first, size_t end, int64_t *held);
 
 typedef struct pp_owner_strategy {
     bool moves; /* whether an owner may differ from the home */
-    pp_owner_nearest nearest;
+    pp_owner_choice nearest;
 } pp_owner_strategy;
 
-extern const pp_owner_strategy pp_owner_round_robin;
-extern const pp_owner_strategy pp_owner_locality;
+extern const pp_owner_strategy pp_owner_in_turn;
+extern const pp_owner_strategy pp_owner_nearest;
 
 /* What the home proposes for the shard of a group of its list. */
 void pp_owner_propose(const pp_owner_case *owner_case, const pp_owner_strategy *strategy, size_t first, size_t end,

@@ -135,7 +135,7 @@ static parapet_status list_own(table *of, const pp_view *home)
     for (first = 0; first < home->list.count && status == PARAPET_OK; first = end) {
         pp_proposal proposal;
         end = pp_worklist_group_end(&home->list, first);
-        pp_owner_propose(&owner_case, of->session->team->ownership, first, end, &proposal);
+        pp_owner_propose(&owner_case, of->session->team->owners, first, end, &proposal);
         of->bytes += proposal.load_bytes;
         of->moves += proposal.server != proposal.home;
         of->crossing += proposal.server != proposal.home || proposal.held_bytes < proposal.load_bytes;

@@ -17,7 +17,7 @@
  *     contents (store/store.h), and because after a failure everything of the arrays in that call is forgotten
  *     (pp_batch_forget in array/batch.c).
  *
- * The option `cache_bytes`, with ownership=lasting: docs/guide/caching.md. Coloma et al. cache what a process
+ * The option `cache_bytes`: docs/guide/caching.md. Coloma et al. cache what a process
  * owns from call to call, and need neither locks nor messages for it (docs/design/papers.md, 5). Why encoded
  * chunks are kept and not elements: docs/design/collective.md, "Chunks that owners keep". */
 #include "transfer/cache.h"

@@ -3,7 +3,7 @@
  *     claim_parts     own: the parts of this rank as claims, and the shards that they touch
  *     describe        every claim goes to the home of each shard that it touches (run_mail)
  *     list_homes      served: what has come, as shards
- *     fix_owners      if the ownership moves shards: serve_own, or hand_over with a second run_mail, or neither
+ *     fix_owners      if owners need not be the homes: serve_own, or hand_over with a second run_mail, or neither
  *
  * If all ranks have cached the description of this call (session_cache.h), describe_again takes the place of
  * all four, and tell_news only sends claims whose memory is at another address.
@@ -21,7 +21,7 @@
  *  4. What lists take is checked before they grow, together with all that follows from them (expect), so that a
  *     refusal of memory names a limit that is enough, not one that leads to the next refusal.
  *
- * The option `ownership` decides whether shards move: docs/guide/many-ranks.md, "Options". That servers plan
+ * The option `owners` decides whether shards move: docs/guide/many-ranks.md, "Options". That servers plan
  * from descriptions is Panda's idea; its master, which knows the whole request, is a bottleneck for arbitrary
  * boxes and was not taken over (docs/design/papers.md, 3, note e). docs/design/collective.md, "The life of a
  * collective write". */
@@ -642,7 +642,7 @@ static parapet_status describe_anew(pp_session *session, parapet_status before)
         return status;
     if ((status = describe(session, status)) == PARAPET_OK)
         status = list_homes(session);
-    return session->team->ownership->moves ? fix_owners(session, status) : status;
+    return session->team->owners->moves ? fix_owners(session, status) : status;
 }
 
 /* ---- The same parts again ---- */

@@ -16,7 +16,7 @@
  *  3. A description is used only in the way in which it was made, direct or with messages (digest_call): with
  *     messages a server never learns of new addresses, so later it could not copy directly.
  *
- * With ownership=lasting: docs/guide/caching.md. Owners that stay from call to call are the persistent file
+ * The option `keep_descriptions`: docs/guide/caching.md. Owners that stay from call to call are the persistent file
  * domains of Coloma et al. (docs/design/papers.md, 5); docs/design/collective.md, "The same parts again". */
 #include "transfer/session_cache.h"
 

@@ -28,7 +28,7 @@ typedef struct pp_team {
     const int *servers; /* ranks in ascending order */
     int server_count;
     size_t fragment_bytes; /* of a message */
-    const pp_owner_strategy *ownership;
+    const pp_owner_strategy *owners;
     bool takes;             /* a server that has nothing left takes shards from others */
     bool has_deadline;      /* ranks may leave while others still work, so nothing of theirs may be in use then */
     bool uses_direct;       /* ranks on a node copy from each other's memory, where the system allows it */

@@ -20,7 +20,7 @@
  *  4. What is dirty is reserved from the budget and gives way to nothing; reserved_bytes of a shard is exactly
  *     what it holds, so merge moves the bytes together with the chunks.
  *
- * The option `write_back`, with cache_bytes and ownership=lasting: docs/guide/caching.md, "Writing later".
+ * The option `write_back`, with cache_bytes: docs/guide/caching.md, "Writing later".
  * Coloma et al. write when a file is closed; who learns of a failure then, they leave open. Here it is the
  * status of the flush, on all ranks (docs/design/papers.md, 5, note b). docs/design/collective.md, "Chunks that
  * wait to be written". */

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 static const strategy table[] = {
-    {.name = "round_robin", .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN},
-    {.name = "locality", .ownership = PARAPET_OWNERSHIP_LOCALITY},
-    {.name = "dynamic", .ownership = PARAPET_OWNERSHIP_DYNAMIC},
-    {.name = "taking", .ownership = PARAPET_OWNERSHIP_DYNAMIC, .is_uneven = true},
-    {.name = "static", .ownership = PARAPET_OWNERSHIP_STATIC},
-    {.name = "weights", .ownership = PARAPET_OWNERSHIP_STATIC, .has_weights = true},
-    {.name = "lasting", .ownership = PARAPET_OWNERSHIP_LASTING},
-    {.name = "cache", .ownership = PARAPET_OWNERSHIP_LASTING, .has_cache = true},
+    {.name = "in_turn", .owners = PARAPET_OWNERS_IN_TURN},
+    {.name = "nearest", .owners = PARAPET_OWNERS_NEAREST},
+    {.name = "stealing", .sharing = PARAPET_SHARING_STEALING},
+    {.name = "taking", .sharing = PARAPET_SHARING_STEALING, .is_uneven = true},
+    {.name = "weights", .sharing = PARAPET_SHARING_WEIGHTS},
+    {.name = "given", .sharing = PARAPET_SHARING_WEIGHTS, .has_weights = true},
+    {.name = "descriptions", .keeps_descriptions = true},
+    {.name = "cache", .has_cache = true},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 
@@ -102,7 +102,9 @@ void strategy_set(const strategy *with, parapet_store_options *options, strategy
                   int rank, int ranks)
 {
     *pace = (strategy_pace){.is_slow = with->is_uneven && rank == 0};
-    options->ownership = with->ownership;
+    options->owners = with->owners;
+    options->sharing = with->sharing;
+    options->keep_descriptions = with->keeps_descriptions;
     options->weights = with->has_weights ? weights_path : NULL;
     options->cache_bytes = with->has_cache ? choose_cache(options) : 0;
     if (with->is_uneven) { /* while its only thread rests, nothing of the rank goes on */

@@ -10,7 +10,9 @@
 
 typedef struct strategy {
     const char *name;
-    parapet_ownership ownership;
+    parapet_owners owners;
+    parapet_sharing sharing;
+    bool keeps_descriptions;
     bool has_weights; /* a file tells that servers differ */
     bool has_cache;   /* servers keep chunks */
     bool is_uneven;   /* the first rank takes its time, so that others have something to take from it */
@@ -35,9 +37,9 @@ typedef struct strategy_pace {
     int64_t done_bytes;
 } strategy_pace;
 
-/* Fills in ownership, weights, cache and progress, and threads where it is uneven; servers has to be the number of
- * ranks, or 0 where that means the same. The pace and the path stay the caller's while the options are used; rank 0
- * makes the file of weights there, unless there is one. */
+/* Fills in owners, sharing, descriptions, weights, cache and progress, and threads where it is uneven; servers has to
+ * be the number of ranks, or 0 where that means the same. The pace and the path stay the caller's while the options
+ * are used; rank 0 makes the file of weights there, unless there is one. */
 void strategy_set(const strategy *with, parapet_store_options *options, strategy_pace *pace, const char *weights_path,
                   int rank, int ranks);
 

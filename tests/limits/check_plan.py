@@ -33,11 +33,11 @@ def measure(tool, words, seconds_most, bytes_most):
 
 def main():
     tool = sys.argv[1]
-    summary = measure(tool, ["write", *CASE, "--ownership", "round_robin"], SECONDS_MOST, 256 * MIB)
-    server = measure(tool, ["write", *CASE, "--ownership", "round_robin", "--server", "7"], SECONDS_MOST_OF_ONE, 64 * MIB)
+    summary = measure(tool, ["write", *CASE, "--owners", "in_turn"], SECONDS_MOST, 256 * MIB)
+    server = measure(tool, ["write", *CASE, "--owners", "in_turn", "--server", "7"], SECONDS_MOST_OF_ONE, 64 * MIB)
     measure(tool, ["write", *CASE], SECONDS_MOST, 256 * MIB)
     measure(tool, ["write", *CASE, "--server", "7"], SECONDS_MOST_OF_ONE, 64 * MIB)
-    reading = measure(tool, ["read", *CASE, "--ownership", "locality"], SECONDS_MOST, 256 * MIB)
+    reading = measure(tool, ["read", *CASE, "--owners", "nearest"], SECONDS_MOST, 256 * MIB)
     # Each rank holds two whole shards: 4096 chunks each, one message a chunk.
     assert summary["per_server"]["bytes"]["total"] == 1 << 50
     assert summary["per_server"]["shards"] == {"min": 256, "median": 256, "max": 256, "total": 262144}

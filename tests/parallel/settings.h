@@ -1,5 +1,5 @@
-/* settings.h - options of a store at random: servers, ownership, transport, memory, threads. None of them may show in
- * what is stored. */
+/* settings.h - options of a store at random: servers, owners, sharing, transport, memory, threads. None of them may
+ * show in what is stored. */
 #ifndef PARAPET_TESTS_SETTINGS_H
 #define PARAPET_TESTS_SETTINGS_H
 

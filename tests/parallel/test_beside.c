@@ -671,7 +671,7 @@ static void open_bed(bed *all)
     parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .progress = take_time};
     char path[700];
     if (is_back) {
-        options.ownership = PARAPET_OWNERSHIP_LASTING;
+        options.keep_descriptions = 1;
         options.cache_bytes = 1 << 20;
         options.write_back = 1;
     }

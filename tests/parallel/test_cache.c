@@ -271,7 +271,7 @@ typedef struct cache_case {
 static bool open_both(const cache_case *by, const char *name)
 {
     static const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {4, 4}, shards[2] = {16, 8};
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
+    parapet_store_options options = {.keep_descriptions = 1,
                                      .cache_bytes = by->cache_bytes,
                                      .memory_bytes = by->memory_bytes,
                                      .threads = by->threads,
@@ -351,10 +351,9 @@ int main(int argc, char **argv)
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
         run_case(21 + i, &cases[i]);
     launch_case_begin(&run, 31);
-    expect_refusal(&(parapet_store_options){.cache_bytes = 1 << 20}, "needs ownership lasting");
-    expect_refusal(&(parapet_store_options){.cache_bytes = 8 << 20,
-                                            .memory_bytes = 4 << 20,
-                                            .ownership = PARAPET_OWNERSHIP_LASTING},
+    expect_refusal(&(parapet_store_options){.cache_bytes = 1 << 20, .owners = PARAPET_OWNERS_NEAREST},
+                   "cache_bytes needs owners in_turn, not nearest");
+    expect_refusal(&(parapet_store_options){.cache_bytes = 8 << 20, .memory_bytes = 4 << 20, .keep_descriptions = 1},
                    "more than memory_bytes");
     (void)launch_case_end(&run, "options that do not fit");
     return launch_finish(&run);

@@ -360,7 +360,7 @@ typedef struct back_case {
 static bool open_both(const back_case *by, const char *name)
 {
     static const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {4, 4}, shards[2] = {16, 8};
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
+    parapet_store_options options = {.keep_descriptions = 1,
                                      .cache_bytes = by->cache_bytes,
                                      .write_back = 1,
                                      .memory_bytes = by->memory_bytes,
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
     expect_refusal(&(parapet_store_options){.write_back = 1}, "needs cache_bytes");
     expect_refusal(
         &(parapet_store_options){
-            .write_back = 1, .cache_bytes = 4 << 20, .memory_bytes = 4 << 20, .ownership = PARAPET_OWNERSHIP_LASTING},
+            .write_back = 1, .cache_bytes = 4 << 20, .memory_bytes = 4 << 20, .keep_descriptions = 1},
         "must leave at least");
     (void)launch_case_end(&run, "options that do not fit");
     return launch_finish(&run);

@@ -1,5 +1,5 @@
 /* Storage that shows a process what others have published only later, as network file systems do: owners that change
- * from call to call read the past, and lose what others wrote when they keep the rest of a shard; lasting owners do
+ * from call to call read the past, and lose what others wrote when they keep the rest of a shard; owners in turn do
  * neither, with or without a cache, because each sees its own work.
  *
  *     test_cache_late */
@@ -205,9 +205,8 @@ static void run_case(const char *name, const parapet_store_options *options, boo
 int main(int argc, char **argv)
 {
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
-    run_case("locality", &(parapet_store_options){.ownership = PARAPET_OWNERSHIP_LOCALITY}, true);
-    run_case("lasting", &(parapet_store_options){.ownership = PARAPET_OWNERSHIP_LASTING}, false);
-    run_case("cache", &(parapet_store_options){.ownership = PARAPET_OWNERSHIP_LASTING, .cache_bytes = 1 << 20},
-             false);
+    run_case("nearest", &(parapet_store_options){.owners = PARAPET_OWNERS_NEAREST}, true);
+    run_case("descriptions", &(parapet_store_options){.keep_descriptions = 1}, false);
+    run_case("cache", &(parapet_store_options){.keep_descriptions = 1, .cache_bytes = 1 << 20}, false);
     return launch_finish(&run);
 }

@@ -88,7 +88,7 @@ static int ask_to_stop(void *context, int64_t done_bytes, int64_t total_bytes)
 
 static bool open_both(const char *name)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
+    parapet_store_options options = {.keep_descriptions = 1,
                                      .cache_bytes = 1 << 20,
                                      .write_back = 1,
                                      .memory_bytes = 16 << 20,

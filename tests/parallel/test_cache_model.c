@@ -1,4 +1,4 @@
-/* Lasting owners and their cache against a model: two jobs read, write, resize, seal, remove and open two arrays
+/* The cache of owners in turn against a model: two jobs read, write, resize, seal, remove and open two arrays
  * again in random order, and every value that a call returns is that of the model. A call may say that what it knows
  * is stale only if the other job has changed more than values; opened again, it has to succeed.
  *
@@ -655,7 +655,7 @@ static parapet_store_options draw_options(job *by)
                                      .threads = draw_between(&from, 1, 2),
                                      .memory_bytes = draw_between(&from, 2, 4) << 20};
     if (by == &jobs[0] || draw_chance(&from, 50)) { /* the second job may be one without a cache */
-        options.ownership = PARAPET_OWNERSHIP_LASTING;
+        options.keep_descriptions = 1;
         options.cache_bytes = caches[draw_between(&from, 0, 2)];
         options.write_back = by == &jobs[0] && by->writes_back;
     }

@@ -144,7 +144,7 @@ static void check_statistics(parapet_store *store, parapet_transport transport)
 static void run_case(const codec_case *of, bool is_sharded, parapet_transport transport, int64_t threads)
 {
     static uint64_t number;
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+    parapet_store_options options = {.owners = PARAPET_OWNERS_IN_TURN,
                                      .transport = transport,
                                      .threads = threads,
                                      .durability = PARAPET_DURABILITY_LEAVE};

@@ -22,7 +22,7 @@ enum { STREAM_WRITE_SETTINGS = 200, STREAM_READ_SETTINGS, STREAM_FORM };
 typedef struct tally {
     int64_t cases, writes, kept;
     int64_t sharded, partial, idle, direct,
-        locality; /* cases with shards, with boxes left out, with empty ranks, ... */
+        nearest; /* cases with shards, with boxes left out, with empty ranks, ... */
     int64_t retries, messages, direct_bytes;
 } tally;
 
@@ -293,7 +293,7 @@ static void count_case(tally *counts, const trial *test, const parapet_store_opt
     counts->partial += !decomposition_is_whole(&test->of.writes[0]);
     counts->idle += has_idle_rank(&test->of.writes[0]);
     counts->direct += options->transport == PARAPET_TRANSPORT_DIRECT;
-    counts->locality += options->ownership == PARAPET_OWNERSHIP_LOCALITY;
+    counts->nearest += options->owners == PARAPET_OWNERS_NEAREST;
 }
 
 static void run_case(launch *run, tally *counts, uint64_t seed, const char *keep)
@@ -330,12 +330,11 @@ static void print_tally(const launch *run, const tally *counts)
     launch_sum(sums, 2);
     if (run->rank != 0)
         return;
-    printf(
-        "%lld cases on %d ranks, %lld failed: %lld writes, %lld with shards, %lld not wholly written, %lld with "
-        "empty ranks, %lld with direct copies, %lld with ownership by locality, %lld refusals for want of memory\n",
-        (long long)counts->cases, run->ranks, (long long)run->failed_cases, (long long)counts->writes,
-        (long long)counts->sharded, (long long)counts->partial, (long long)counts->idle, (long long)counts->direct,
-        (long long)counts->locality, (long long)counts->retries);
+    printf("%lld cases on %d ranks, %lld failed: %lld writes, %lld with shards, %lld not wholly written, %lld with "
+           "empty ranks, %lld with direct copies, %lld with the nearest owners, %lld refusals for want of memory\n",
+           (long long)counts->cases, run->ranks, (long long)run->failed_cases, (long long)counts->writes,
+           (long long)counts->sharded, (long long)counts->partial, (long long)counts->idle, (long long)counts->direct,
+           (long long)counts->nearest, (long long)counts->retries);
     printf("%lld messages, %lld bytes copied directly, %lld stores kept for zarr-python\n", (long long)sums[0],
            (long long)sums[1], (long long)counts->kept);
 }

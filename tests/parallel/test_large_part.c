@@ -68,7 +68,7 @@ static void run_case(parapet_transport transport)
 {
     parapet_store_options options = {.transport = transport,
                                      .servers = run.ranks,
-                                     .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+                                     .owners = PARAPET_OWNERS_IN_TURN,
                                      .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     parapet_statistics own = {0};

@@ -87,21 +87,35 @@ static parapet_status open_in_different_modes(handles *of, bool is_odd)
 
 static parapet_status open_with_different_owners(handles *of, bool is_odd)
 {
-    parapet_store_options options = {.ownership = is_odd ? PARAPET_OWNERSHIP_ROUND_ROBIN : PARAPET_OWNERSHIP_CHOOSE};
+    parapet_store_options options = {.owners = is_odd ? PARAPET_OWNERS_IN_TURN : PARAPET_OWNERS_CHOOSE};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
+}
+
+static parapet_status open_with_different_sharing(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.sharing = is_odd ? PARAPET_SHARING_STEALING : PARAPET_SHARING_EQUAL};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
+}
+
+static parapet_status open_with_descriptions_on_some(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.owners = PARAPET_OWNERS_IN_TURN, .keep_descriptions = is_odd};
     (void)of;
     return open_store(store_name, PARAPET_UPDATE, &options);
 }
 
 static parapet_status open_with_different_weights(handles *of, bool is_odd)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = is_odd ? "fast" : "slow"};
+    parapet_store_options options = {.sharing = PARAPET_SHARING_WEIGHTS, .weights = is_odd ? "fast" : "slow"};
     (void)of;
     return open_store(store_name, PARAPET_UPDATE, &options);
 }
 
 static parapet_status open_with_some_weights(handles *of, bool is_odd)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = is_odd ? "fast" : NULL};
+    parapet_store_options options = {.sharing = PARAPET_SHARING_WEIGHTS, .weights = is_odd ? "fast" : NULL};
     (void)of;
     return open_store(store_name, PARAPET_UPDATE, &options);
 }
@@ -688,8 +702,10 @@ static const struct deviating {
      NEEDS_ARRAYS},
     {"open of different stores", open_different_stores, "/store", "/other", NEEDS_ARRAYS},
     {"open in different modes", open_in_different_modes, "mode of store_open(", " is ", NEEDS_ARRAYS},
-    {"open with different owners", open_with_different_owners, "ownership of store_open(", "round_robin",
-     NEEDS_ARRAYS},
+    {"open with different owners", open_with_different_owners, "owners of store_open(", "in_turn", NEEDS_ARRAYS},
+    {"open with different sharing", open_with_different_sharing, "sharing of store_open(", "stealing", NEEDS_ARRAYS},
+    {"open with descriptions kept on some ranks", open_with_descriptions_on_some, "keep_descriptions of store_open(",
+     "1 on rank ", NEEDS_ARRAYS},
     {"open with different weights", open_with_different_weights, "weights of store_open(", "\"fast\" on rank ",
      NEEDS_ARRAYS},
     {"open with weights on one rank", open_with_some_weights, "weights of store_open(", "\"fast\" on rank ",

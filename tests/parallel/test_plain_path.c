@@ -20,7 +20,7 @@ static parapet_store_options options_of(bool is_on)
 {
     parapet_store_options options = {0};
     if (is_on) {
-        options.ownership = PARAPET_OWNERSHIP_LASTING;
+        options.keep_descriptions = 1;
         options.cache_bytes = 1 << 20;
         options.write_back = 1;
     }

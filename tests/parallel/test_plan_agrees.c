@@ -23,7 +23,8 @@ typedef struct plan_case {
     int64_t shape[NDIM], chunks[NDIM], shards[NDIM];
     const char *codec;
     int64_t servers;
-    parapet_ownership ownership;
+    parapet_owners owners;
+    parapet_sharing sharing;
     int64_t memory_bytes;
     int64_t cyclic[NDIM]; /* blocks; 0: BLOCK */
     bool is_unsharded;
@@ -31,16 +32,16 @@ typedef struct plan_case {
 } plan_case;
 
 static const plan_case cases[] = {
-    {"aligned", {128, 128, 128}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 0, {0}, false, false},
-    {"misaligned", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 0, {0}, false, true},
-    {"misaligned, locality", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 2, 0, {0}, false, true},
-    {"misaligned, dynamic", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 3, 0, {0}, false, true},
-    {"compressed", {120, 131, 101}, {16, 16, 16}, {32, 64, 64}, "zstd:1", 5, 1, 0, {0}, false, false},
-    {"cyclic", {64, 60, 62}, {16, 16, 16}, {32, 32, 32}, "none", 8, 1, 0, {5, 7, 9}, false, false},
-    {"little memory", {128, 128, 128}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 2 << 20, {0}, false, false},
-    {"crowded windows", {32, 32, 32}, {16, 16, 16}, {32, 32, 32}, "none", 8, 1, 1 << 20, {4, 4, 4}, false, false},
-    {"unsharded", {128, 128, 96}, {32, 32, 32}, {0}, "none", 8, 1, 0, {0}, true, false},
-    {"self-service", {128, 128, 128}, {32, 64, 64}, {64, 128, 128}, "none", 16, 2, 0, {0}, false, true},
+    {"aligned", {128, 128, 128}, {16, 16, 16}, {64, 64, 64}, "none", 8, 2, 1, 0, {0}, false, false},
+    {"misaligned", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 2, 1, 0, {0}, false, true},
+    {"misaligned, nearest", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 1, 0, {0}, false, true},
+    {"misaligned, stealing", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 3, 0, {0}, false, true},
+    {"compressed", {120, 131, 101}, {16, 16, 16}, {32, 64, 64}, "zstd:1", 5, 2, 1, 0, {0}, false, false},
+    {"cyclic", {64, 60, 62}, {16, 16, 16}, {32, 32, 32}, "none", 8, 2, 1, 0, {5, 7, 9}, false, false},
+    {"little memory", {128, 128, 128}, {16, 16, 16}, {64, 64, 64}, "none", 8, 2, 1, 2 << 20, {0}, false, false},
+    {"crowded windows", {32, 32, 32}, {16, 16, 16}, {32, 32, 32}, "none", 8, 2, 1, 1 << 20, {4, 4, 4}, false, false},
+    {"unsharded", {128, 128, 96}, {32, 32, 32}, {0}, "none", 8, 2, 1, 0, {0}, true, false},
+    {"self-service", {128, 128, 128}, {32, 64, 64}, {64, 128, 128}, "none", 16, 1, 1, 0, {0}, false, true},
 };
 
 typedef struct spread {
@@ -84,7 +85,8 @@ static char *print_plan(const plan_case *of, bool is_read, int64_t server)
                                              .distribution = distribution_of(of),
                                              .servers = of->servers,
                                              .memory_bytes = of->memory_bytes,
-                                             .ownership = of->ownership,
+                                             .owners = of->owners,
+                                             .sharing = of->sharing,
                                              .server = server,
                                              .as_json = 1};
     char *text = NULL;
@@ -295,7 +297,7 @@ static void compare(const plan_case *of, bool is_read, const figures *seen)
     plan = print_plan(of, is_read, -1);
     sent = spread_in(plan, "\"per_rank\"", "messages_sent");
     predicted = number_in(plan, NULL, "memory_server_bytes");
-    if (of->ownership != PARAPET_OWNERSHIP_DYNAMIC)
+    if (of->sharing != PARAPET_SHARING_STEALING)
         compare_messages(of, is_read, plan, seen);
     (void)snprintf(text, sizeof text, "peak memory %" PRId64 " within %.1f to 1.0 of the predicted %" PRId64,
                    peak.most, least_use, predicted);
@@ -311,7 +313,8 @@ static void run_transfer(const plan_case *of, const char *path, bool is_read, co
 {
     parapet_store_options options = {.memory_bytes = of->memory_bytes,
                                      .servers = of->servers,
-                                     .ownership = of->ownership,
+                                     .owners = of->owners,
+                                     .sharing = of->sharing,
                                      .transport = PARAPET_TRANSPORT_MESSAGES,
                                      .durability = PARAPET_DURABILITY_LEAVE};
     parapet_mode mode = is_read ? PARAPET_READ : PARAPET_CREATE;

@@ -14,7 +14,7 @@
 enum { PLANES = 5, ROWS = 22, COLUMNS = 45, FRAME = 2, NDIM = 3, REFUSALS = 31, UNREACHED = 1000 };
 
 typedef struct setting {
-    parapet_ownership ownership;
+    parapet_owners owners;
     int64_t threads;
     parapet_io_thread io_thread;
 } setting;
@@ -178,10 +178,9 @@ static void test_refusal(scene *of, const setting *by, const refusal *what)
     read = read_columns(of, generation, what);
     expect_moved(what, of->written, written);
     expect_moved(what, of->read, read);
-    (void)snprintf(description, sizeof description,
-                   "rank %d, copy %ld%s; ownership %lld, threads %lld, io_thread %lld", what->rank, what->n,
-                   what->is_forever ? " and all after it" : "", (long long)by->ownership, (long long)by->threads,
-                   (long long)by->io_thread);
+    (void)snprintf(description, sizeof description, "rank %d, copy %ld%s; owners %lld, threads %lld, io_thread %lld",
+                   what->rank, what->n, what->is_forever ? " and all after it" : "", (long long)by->owners,
+                   (long long)by->threads, (long long)by->io_thread);
     (void)launch_case_end(&run, description);
 }
 
@@ -190,7 +189,7 @@ static void open_scene(scene *of, const setting *by)
     static const int64_t chunks[NDIM] = {3, 4, 5}, shards[NDIM] = {3, 12, 20};
     static int number;
     parapet_store_options options = {.transport = PARAPET_TRANSPORT_DIRECT,
-                                     .ownership = by->ownership,
+                                     .owners = by->owners,
                                      .threads = by->threads,
                                      .io_thread = by->io_thread,
                                      .servers = run.ranks,
@@ -260,8 +259,8 @@ static void test_setting(const setting *by, int turn, int turns)
 
 int main(int argc, char **argv)
 {
-    static const setting settings[] = {{1, 1, 1}, {2, 1, 2}, {1, 3, 1}, {2, 3, 1},
-                                       {2, 1, 1}, {1, 1, 2}, {2, 3, 2}, {1, 3, 2}};
+    static const setting settings[] = {{2, 1, 1}, {1, 1, 2}, {2, 3, 1}, {1, 3, 1},
+                                       {1, 1, 1}, {2, 1, 2}, {1, 3, 2}, {2, 3, 2}};
     int turns = (int)(sizeof settings / sizeof settings[0]), turn;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     for (turn = 0; turn < turns; turn++)

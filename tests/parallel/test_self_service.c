@@ -169,11 +169,12 @@ static void run_owners(const subject *of, parapet_store_options options)
     one.count[0] = run.rank == run.ranks - 1 ? ROWS : 0;
     expect_owners(of, &all, &options, is_stored);
     expect_owners(of, &one, &options, is_stored);
-    options.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
+    options.owners = PARAPET_OWNERS_IN_TURN;
     expect_owners(of, &own, &options, is_stored);
-    options.ownership = PARAPET_OWNERSHIP_DYNAMIC;
+    options.owners = PARAPET_OWNERS_NEAREST;
+    options.sharing = PARAPET_SHARING_STEALING;
     expect_owners(of, &own, &options, is_stored);
-    options.ownership = PARAPET_OWNERSHIP_LOCALITY;
+    options.sharing = PARAPET_SHARING_EQUAL;
     options.servers = 1;
     expect_owners(of, &own, &options, is_stored);
 }

@@ -118,9 +118,9 @@ static void transfer(parapet_array *array)
     atomic_store(&is_in_vain, false);
 }
 
-static void run_case(parapet_transport transport, parapet_ownership ownership, int slow_one)
+static void run_case(parapet_transport transport, parapet_owners owners, int slow_one)
 {
-    parapet_store_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};
+    parapet_store_options options = {.transport = transport, .owners = owners, .servers = run.ranks};
     delay_plan plan = {.wait = wait_for_others, .record = record};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
@@ -129,8 +129,8 @@ static void run_case(parapet_transport transport, parapet_ownership ownership, i
     slow = slow_one;
     launch_case_begin(&run, (uint64_t)number);
     (void)snprintf(name, sizeof name, "slow-%d", number++);
-    (void)snprintf(description, sizeof description, "transport %d, ownership %d, rank %d is slow", (int)transport,
-                   (int)ownership, slow);
+    (void)snprintf(description, sizeof description, "transport %d, owners %d, rank %d is slow", (int)transport,
+                   (int)owners, slow);
     if (run.rank == 0)
         printf("%s\n", description);
     inner = open_folder(name);
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
 {
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     all = launch_share(&run, sizeof *all);
-    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_ROUND_ROBIN, run.ranks / 2);
-    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_LOCALITY, run.ranks / 2);
-    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_LOCALITY, 1 % run.ranks);
-    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_ROUND_ROBIN, run.ranks - 1);
+    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERS_IN_TURN, run.ranks / 2);
+    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERS_NEAREST, run.ranks / 2);
+    run_case(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERS_NEAREST, 1 % run.ranks);
+    run_case(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERS_IN_TURN, run.ranks - 1);
     return launch_finish(&run);
 }

@@ -36,7 +36,7 @@ static double own_rate(void)
 static bool open_array(void)
 {
     int64_t shape = run.ranks * own_elements(), chunks = SHARD_ELEMENTS / 4, shards = SHARD_ELEMENTS;
-    parapet_store_options options = {.servers = run.ranks, .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
+    parapet_store_options options = {.servers = run.ranks, .owners = PARAPET_OWNERS_IN_TURN};
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .shards = &shards, .codec = "none"};
     pp_posix_options posix = {.not_durable = true, .create = true};

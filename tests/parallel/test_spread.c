@@ -1,8 +1,8 @@
 /* How evenly real servers share real transfers: every rank counts the shards that it served, for whole arrays,
  * planes, slabs, lines and pencils in every direction. All shards are alike, and every rank is a server.
  *
- *     round_robin   1.20 of the mean from 16 shards to a server on, else twice what cannot be avoided
- *     locality      1.10 of the mean, or what cannot be avoided, if one rank holds seven eighths too
+ *     in_turn       1.20 of the mean from 16 shards to a server on, else twice what cannot be avoided
+ *     nearest       1.10 of the mean, or what cannot be avoided, if one rank holds seven eighths too
  *
  * Homes are the same in every call, whatever else the call moves and however the array has grown. What is stored is
  * what one process alone stores. */
@@ -140,9 +140,9 @@ static int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static int64_t limit_of(parapet_ownership ownership, int64_t shards)
+static int64_t limit_of(parapet_owners owners, int64_t shards)
 {
-    if (ownership == PARAPET_OWNERSHIP_LOCALITY) {
+    if (owners == PARAPET_OWNERS_NEAREST) {
         int64_t most = (int64_t)(1.10 * (double)shards / run.ranks);
         return most > divide_up(shards, run.ranks) ? most : divide_up(shards, run.ranks);
     }
@@ -151,9 +151,9 @@ static int64_t limit_of(parapet_ownership ownership, int64_t shards)
     return 2 * divide_up(shards, run.ranks);
 }
 
-static void check_counts(parapet_ownership ownership, const box_of *box, const counts *seen)
+static void check_counts(parapet_owners owners, const box_of *box, const counts *seen)
 {
-    int64_t sum = 0, most = 0, limit = limit_of(ownership, shards_of(box));
+    int64_t sum = 0, most = 0, limit = limit_of(owners, shards_of(box));
     char text[200];
     int i;
     for (i = 0; i < run.ranks; i++) {
@@ -161,9 +161,9 @@ static void check_counts(parapet_ownership ownership, const box_of *box, const c
         most = seen->served[i] > most ? seen->served[i] : most;
     }
     (void)snprintf(text, sizeof text,
-                   "ownership %d, %" PRId64 " shards from %" PRId64 ",%" PRId64 ",%" PRId64
-                   "%s: a server has %" PRId64 ", at most %" PRId64 " expected",
-                   (int)ownership, shards_of(box), box->start[0], box->start[1], box->start[2],
+                   "owners %d, %" PRId64 " shards from %" PRId64 ",%" PRId64 ",%" PRId64 "%s: a server has %" PRId64
+                   ", at most %" PRId64 " expected",
+                   (int)owners, shards_of(box), box->start[0], box->start[1], box->start[2],
                    box->is_lopsided ? ", lopsided" : "", most, limit);
     launch_expect(&run, most <= limit, text);
     launch_expect(&run, sum == shards_of(box), "every shard has one owner");
@@ -186,7 +186,7 @@ static counts read_box(parapet_store *store, parapet_array *array, const box_of 
 }
 
 /* Up to two boxes of one array that have this many shards along a dimension. */
-static void check_boxes(parapet_store *store, parapet_array *array, parapet_ownership ownership, box_of box, int d,
+static void check_boxes(parapet_store *store, parapet_array *array, parapet_owners owners, box_of box, int d,
                         int64_t along)
 {
     for (box.start[d] = 0; box.start[d] + along <= box.count[d]; box.start[d] += 1 + box.count[d] / 2) {
@@ -194,7 +194,7 @@ static void check_boxes(parapet_store *store, parapet_array *array, parapet_owne
         counts seen;
         part.count[d] = along;
         seen = read_box(store, array, &part);
-        check_counts(ownership, &part, &seen);
+        check_counts(owners, &part, &seen);
     }
 }
 
@@ -209,17 +209,17 @@ static box_of pencil_of(const box_of *whole, int d, int64_t thickness)
     return pencil;
 }
 
-static void check_array(parapet_store *store, parapet_array *array, parapet_ownership ownership, const box_of *whole)
+static void check_array(parapet_store *store, parapet_array *array, parapet_owners owners, const box_of *whole)
 {
     counts seen = read_box(store, array, whole);
     int d;
-    check_counts(ownership, whole, &seen);
+    check_counts(owners, whole, &seen);
     for (d = 0; d < whole->ndim; d++) {
         box_of pencil = pencil_of(whole, d, 2), line = pencil_of(whole, d, 1);
-        check_boxes(store, array, ownership, *whole, d, 1);
-        check_boxes(store, array, ownership, *whole, d, whole->count[d] < 3 ? whole->count[d] : 3);
-        check_boxes(store, array, ownership, pencil, d, whole->count[d]);
-        check_boxes(store, array, ownership, line, d, whole->count[d]);
+        check_boxes(store, array, owners, *whole, d, 1);
+        check_boxes(store, array, owners, *whole, d, whole->count[d] < 3 ? whole->count[d] : 3);
+        check_boxes(store, array, owners, pencil, d, whole->count[d]);
+        check_boxes(store, array, owners, line, d, whole->count[d]);
     }
 }
 
@@ -258,12 +258,11 @@ static const char *store_path(const char *name)
     return path;
 }
 
-static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *name, parapet_ownership ownership)
+static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *name, parapet_owners owners)
 {
-    return parapet_store_open(store, comm, store_path(name), PARAPET_CREATE,
-                              &(parapet_store_options){.servers = run.ranks,
-                                                       .ownership = ownership,
-                                                       .durability = PARAPET_DURABILITY_LEAVE});
+    return parapet_store_open(
+        store, comm, store_path(name), PARAPET_CREATE,
+        &(parapet_store_options){.servers = run.ranks, .owners = owners, .durability = PARAPET_DURABILITY_LEAVE});
 }
 
 /* What the others are compared with. */
@@ -273,8 +272,7 @@ static void write_alone(void)
     parapet_array *array = NULL;
     int number, ranks = run.ranks;
     run.ranks = 1;
-    launch_expect(&run, open_store(&store, MPI_COMM_SELF, "alone", PARAPET_OWNERSHIP_CHOOSE) == PARAPET_OK,
-                  "a store");
+    launch_expect(&run, open_store(&store, MPI_COMM_SELF, "alone", PARAPET_OWNERS_CHOOSE) == PARAPET_OK, "a store");
     for (number = 0; number < CASES; number++) {
         box_of whole = whole_of(number, false);
         own_part own;
@@ -301,7 +299,7 @@ static void compare_with_alone(const char *name)
     tree_clear(&together);
 }
 
-static void write_whole(parapet_store *store, parapet_array *array, parapet_ownership ownership, const box_of *whole)
+static void write_whole(parapet_store *store, parapet_array *array, parapet_owners owners, const box_of *whole)
 {
     int64_t before = served_so_far(store);
     own_part own;
@@ -310,7 +308,7 @@ static void write_whole(parapet_store *store, parapet_array *array, parapet_owne
     (void)LAUNCH_OK(&run, parapet_array_write(array, &own.part, own.part_count));
     free(own.data);
     seen = share_counts(served_so_far(store) - before);
-    check_counts(ownership, whole, &seen);
+    check_counts(owners, whole, &seen);
 }
 
 /* ---- Homes ---- */
@@ -358,25 +356,25 @@ static void check_growth(parapet_store *store, parapet_array *array)
     launch_expect(&run, are_equal(&before, &after), "homes that stay while an array shrinks");
 }
 
-static void run_case(parapet_ownership ownership, bool is_lopsided)
+static void run_case(parapet_owners owners, bool is_lopsided)
 {
     parapet_array *arrays[CASES] = {NULL};
     parapet_store *store = NULL;
     char name[32];
     int number;
-    launch_case_begin(&run, (uint64_t)(2 * ownership + is_lopsided));
-    (void)snprintf(name, sizeof name, "store%d%d", (int)ownership, is_lopsided);
-    if (!LAUNCH_OK(&run, open_store(&store, MPI_COMM_WORLD, name, ownership)))
+    launch_case_begin(&run, (uint64_t)(2 * owners + is_lopsided));
+    (void)snprintf(name, sizeof name, "store%d%d", (int)owners, is_lopsided);
+    if (!LAUNCH_OK(&run, open_store(&store, MPI_COMM_WORLD, name, owners)))
         return;
     for (number = 0; number < CASES; number++) {
         box_of whole = whole_of(number, is_lopsided);
         if (LAUNCH_OK(&run, create(&arrays[number], store, number))) {
-            write_whole(store, arrays[number], ownership, &whole);
-            check_array(store, arrays[number], ownership, &whole);
+            write_whole(store, arrays[number], owners, &whole);
+            check_array(store, arrays[number], owners, &whole);
         }
     }
     compare_with_alone(name);
-    if (ownership == PARAPET_OWNERSHIP_ROUND_ROBIN) {
+    if (owners == PARAPET_OWNERS_IN_TURN) {
         check_both(store, arrays);
         check_growth(store, arrays[0]);
     }
@@ -395,9 +393,9 @@ int main(int argc, char **argv)
         write_alone();
     launch_barrier();
     (void)launch_case_end(&run, "alone");
-    run_case(PARAPET_OWNERSHIP_ROUND_ROBIN, false);
-    run_case(PARAPET_OWNERSHIP_ROUND_ROBIN, true);
-    run_case(PARAPET_OWNERSHIP_LOCALITY, false);
-    run_case(PARAPET_OWNERSHIP_LOCALITY, true);
+    run_case(PARAPET_OWNERS_IN_TURN, false);
+    run_case(PARAPET_OWNERS_IN_TURN, true);
+    run_case(PARAPET_OWNERS_NEAREST, false);
+    run_case(PARAPET_OWNERS_NEAREST, true);
     return launch_finish(&run);
 }

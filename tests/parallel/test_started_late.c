@@ -60,7 +60,7 @@ static void bed_open(bed *made, bool is_back)
     memset(made, 0, sizeof *made);
     one_clock_begin();
     if (is_back) {
-        options.ownership = PARAPET_OWNERSHIP_LASTING;
+        options.keep_descriptions = 1;
         options.cache_bytes = 1 << 20;
         options.write_back = 1;
     }

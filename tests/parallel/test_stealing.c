@@ -305,10 +305,10 @@ static void write_and_read(const taking_case *of, parapet_store *store, outcome 
     free(made.parts);
 }
 
-static outcome run_store(const taking_case *of, parapet_ownership ownership, const char *path)
+static outcome run_store(const taking_case *of, parapet_sharing sharing, const char *path)
 {
     parapet_store_options options = {.transport = of->transport,
-                                     .ownership = ownership,
+                                     .sharing = sharing,
                                      .io_thread = of->io_thread,
                                      .threads = of->threads,
                                      .servers = of->servers > 0 ? of->servers : run.ranks,
@@ -320,7 +320,7 @@ static outcome run_store(const taking_case *of, parapet_ownership ownership, con
     pp_store *inner = NULL, *delayed = NULL;
     parapet_store *store = NULL;
     outcome out = {0};
-    is_taking = ownership == PARAPET_OWNERSHIP_DYNAMIC;
+    is_taking = sharing == PARAPET_SHARING_STEALING;
     if (run.rank == 0)
         launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
     watch_meet();
@@ -405,8 +405,8 @@ static void run_case(const taking_case *of, int number)
     (void)snprintf(moved_path, sizeof moved_path, "%s/moved-%d", run.folder, number);
     if (run.rank == 0)
         memset(all, 0, sizeof *all);
-    kept = run_store(of, PARAPET_OWNERSHIP_LOCALITY, kept_path);
-    moved = run_store(of, PARAPET_OWNERSHIP_DYNAMIC, moved_path);
+    kept = run_store(of, PARAPET_SHARING_EQUAL, kept_path);
+    moved = run_store(of, PARAPET_SHARING_STEALING, moved_path);
     check_counts(of, &kept, &moved);
     for (array = 0; array < count_arrays(of); array++)
         compare_shards(kept_path, moved_path, names[array]);

@@ -107,7 +107,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
 static void measure(const char *codec, double rate, timing *of)
 {
     static int number;
-    parapet_store_options options = {.servers = servers, .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
+    parapet_store_options options = {.servers = servers, .owners = PARAPET_OWNERS_IN_TURN};
     parapet_store *store = NULL;
     pp_throttle throttle = {.bytes_per_second = rate};
     pp_store *inner, *throttled = NULL;

@@ -38,7 +38,7 @@ NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "conso
 LONG, LONG_CHANCE = 400, 0.02  # operations of a job whose memory is watched, and how often there is one
 STEPS_MOST = 300  # a series that has so many is begun anew
 ERRORS = {errno.EIO: "PARAPET_ERR_IO", errno.ENOSPC: "PARAPET_ERR_NO_SPACE"}
-OPTIONS = {"PARAPET_THREADS": ["1", "3"], "PARAPET_IO_THREAD": ["own", "none"], "PARAPET_OWNERSHIP": ["round_robin", "locality"],
+OPTIONS = {"PARAPET_THREADS": ["1", "3"], "PARAPET_IO_THREAD": ["own", "none"], "PARAPET_OWNERS": ["in_turn", "nearest"],
            "PARAPET_TRANSPORT": ["direct", "messages"], "PARAPET_SERVERS": ["1", "2", "8"], "PARAPET_ELIDE_FILL": ["yes", "no"],
            "PARAPET_DIRECT_IO": ["choose", "never"], "PARAPET_WAIT_SECONDS": ["1", "5"]}
 

@@ -16,7 +16,8 @@ from .spec import ArraySpec, CSpecs
 if TYPE_CHECKING:
     from .copying import CopyResult
 
-_OWNERSHIPS = ("choose", "round_robin", "locality", "dynamic", "static", "lasting")
+_OWNERS = ("choose", "nearest", "in_turn")
+_SHARING = ("choose", "equal", "weights", "stealing")
 
 
 class Plan:
@@ -62,8 +63,8 @@ class CopyPlan(Plan):
 
 
 def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool = False, servers: int = 0,
-                  memory_bytes: int = 0, threads: int = 0, server: int = -1, ownership: str = "choose",
-                  weights: str | os.PathLike[str] | None = None) -> Plan:
+                  memory_bytes: int = 0, threads: int = 0, server: int = -1, owners: str = "choose",
+                  sharing: str = "choose", weights: str | os.PathLike[str] | None = None) -> Plan:
     """[local] What a collective read or write of an array would do on any number of ranks; needs neither.
 
     >>> import parapet
@@ -72,13 +73,14 @@ def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool 
     >>> plan.svg.startswith("<svg")
     True
     """
-    if ownership not in _OWNERSHIPS:
-        raise ArgumentError(f'ownership is one of {", ".join(_OWNERSHIPS)}, not {ownership!r}')
+    for name, word, words in (("owners", owners, _OWNERS), ("sharing", sharing, _SHARING)):
+        if word not in words:
+            raise ArgumentError(f'{name} is one of {", ".join(words)}, not {word!r}')
     specs = CSpecs([spec])
     request = c.ffi.new("parapet_transfer_plan_request *")
     request.is_read, request.spec, request.distribution = is_read, specs.pointer[0], distribution.pointer[0]
     request.servers, request.memory_bytes, request.threads, request.server = servers, memory_bytes, threads, server
-    request.ownership = _OWNERSHIPS.index(ownership)
+    request.owners, request.sharing = _OWNERS.index(owners), _SHARING.index(sharing)
     path = c.ffi.NULL if weights is None else c.ffi.new("char[]", os.fsencode(weights))
     request.weights = path
     texts = []

@@ -108,7 +108,7 @@ def test_modes(folder):
 
 def test_options_that_are_texts(folder):
     path = pathlib.Path(folder) / "disks.txt"
-    with parapet.open(f"{folder}/s", "a", ownership="static", weights=path) as store:
+    with parapet.open(f"{folder}/s", "a", sharing="weights", weights=path) as store:
         assert f"weights = {path} (given)" in store.options()
 
 

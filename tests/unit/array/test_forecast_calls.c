@@ -13,7 +13,7 @@ static parapet_transfer_plan_request make_request(void)
     request.spec = (parapet_array_spec){
         .type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     request.distribution = (parapet_distribution){.ndim = 2, .mesh = mesh};
-    request.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
+    request.owners = PARAPET_OWNERS_IN_TURN;
     return request;
 }
 
@@ -57,8 +57,8 @@ static void test_plan__what_makes_no_sense_is_refused(void **state)
     request.reserved[3] = 1;
     assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "reserved");
     request = make_request();
-    request.ownership = 9;
-    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "ownership");
+    request.owners = 9;
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "owners");
     request = make_request();
     request.spec.type = PARAPET_VARIABLE;
     assert_int_not_equal(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_OK);
@@ -97,18 +97,30 @@ static void test_plan__fields_that_are_no_numbers_of_theirs_are_refused(void **s
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
-/* Every way to own shards, on one rank and on six, as words and as JSON: what is printed names it. */
-static void test_plan__of_every_ownership_is_printed(void **state)
+/* Every way to own and to share, on one rank and on six, as words and as JSON: what is printed names it. */
+static void test_plan__of_all_owners_is_printed(void **state)
 {
     static int64_t alone[2] = {1, 1};
-    static const char *const words[] = {"round_robin", "locality", "dynamic", "static", "lasting"};
-    int ownership, i;
+    static const struct {
+        parapet_owners owners;
+        parapet_sharing sharing;
+        const char *words[2];
+    } ways[] = {
+        {PARAPET_OWNERS_IN_TURN, PARAPET_SHARING_EQUAL, {"in_turn", "equal"}},
+        {PARAPET_OWNERS_NEAREST, PARAPET_SHARING_EQUAL, {"nearest", "equal"}},
+        {PARAPET_OWNERS_CHOOSE, PARAPET_SHARING_CHOOSE, {"nearest", "equal"}},
+        {PARAPET_OWNERS_CHOOSE, PARAPET_SHARING_STEALING, {"nearest", "stealing"}},
+        {PARAPET_OWNERS_CHOOSE, PARAPET_SHARING_WEIGHTS, {"in_turn", "weights"}},
+    };
+    size_t way;
+    int i;
     (void)state;
-    for (ownership = PARAPET_OWNERSHIP_ROUND_ROBIN; ownership <= PARAPET_OWNERSHIP_LASTING; ownership++)
+    for (way = 0; way < sizeof ways / sizeof ways[0]; way++)
         for (i = 0; i < 16; i++) {
             parapet_transfer_plan_request request = make_request();
             char *text = NULL, *svg = NULL;
-            request.ownership = (parapet_ownership)ownership;
+            request.owners = ways[way].owners;
+            request.sharing = ways[way].sharing;
             request.is_read = i % 2;
             request.as_json = i / 2 % 2;
             request.server = i / 4 % 2 - 1;
@@ -117,7 +129,8 @@ static void test_plan__of_every_ownership_is_printed(void **state)
             request.spec.codec = i % 3 ? "zstd:3" : "none";
             request.spec.no_checksum = 1;
             assert_ok(parapet_transfer_plan_print(&request, &text, &svg));
-            if (strstr(text, words[ownership - PARAPET_OWNERSHIP_ROUND_ROBIN]) == NULL && request.server < 0)
+            if (request.server < 0 &&
+                (strstr(text, ways[way].words[0]) == NULL || strstr(text, ways[way].words[1]) == NULL))
                 fail_msg("%s", text);
             parapet_free(text);
             parapet_free(svg);
@@ -154,10 +167,10 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     parapet_transfer_plan_request request = make_request();
     (void)state;
     check_allocations(&request);
-    request.ownership = PARAPET_OWNERSHIP_LOCALITY;
+    request.owners = PARAPET_OWNERS_NEAREST;
     request.server = 0;
     check_allocations(&request);
-    request.ownership = PARAPET_OWNERSHIP_DYNAMIC;
+    request.sharing = PARAPET_SHARING_STEALING;
     check_allocations(&request);
     request.as_json = 1;
     check_allocations(&request);
@@ -173,7 +186,7 @@ static void test_plan__of_more_shards_than_memory_can_list_is_refused(void **sta
     request.spec = (parapet_array_spec){
         .type = PARAPET_INT32, .ndim = 1, .shape = many, .chunks = one, .shards = one, .codec = "none"};
     request.distribution = (parapet_distribution){.ndim = 1, .mesh = ranks};
-    request.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
+    request.owners = PARAPET_OWNERS_IN_TURN;
     assert_refused(&request, PARAPET_ERR_MEMORY, "more than the memory_bytes of 1048576");
 }
 
@@ -196,7 +209,8 @@ static void test_plan__of_given_speeds_is_printed(void **state)
         request.weights = place.root;
         request.is_read = i / 2 % 2;
         request.server = i / 4 % 2 - 1;
-        request.ownership = i / 8 ? PARAPET_OWNERSHIP_STATIC : PARAPET_OWNERSHIP_LOCALITY;
+        request.owners = PARAPET_OWNERS_CHOOSE;
+        request.sharing = i / 8 ? PARAPET_SHARING_WEIGHTS : PARAPET_SHARING_EQUAL;
         assert_ok(parapet_transfer_plan_print(&request, &text, NULL));
         assert_true(strlen(text) > 100);
         parapet_free(text);
@@ -257,7 +271,7 @@ int main(void)
         cmocka_unit_test(test_plan__every_failed_allocation_is_reported_and_leaves_nothing),
         cmocka_unit_test(test_distribution__without_dimensions_has_one_box_of_one_element),
         cmocka_unit_test(test_plan__fields_that_are_no_numbers_of_theirs_are_refused),
-        cmocka_unit_test(test_plan__of_every_ownership_is_printed),
+        cmocka_unit_test(test_plan__of_all_owners_is_printed),
         cmocka_unit_test(test_plan__of_more_shards_than_memory_can_list_is_refused),
         cmocka_unit_test(test_plan__of_given_speeds_is_printed),
         cmocka_unit_test(test_distribution__public_functions_give_boxes_and_refuse_the_rest),

@@ -9,14 +9,15 @@
 
 extern char **environ; /* POSIX leaves the declaration to the program */
 
-static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
-                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
-                                    "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
-                                    "ownership",    "transport",       "deadline_seconds", "locks",
-                                    "takeover",     "weights",         "local_bytes",      "cache_bytes"};
+static const char *const names[] = {"memory_bytes", "threads",          "io_thread",        "direct_io",
+                                    "durability",   "elide_fill",       "ignore_checksums", "require_sealed",
+                                    "ignore_seal",  "ignore_launcher",  "expected_servers", "servers",
+                                    "owners",       "transport",        "deadline_seconds", "locks",
+                                    "takeover",     "weights",          "local_bytes",      "cache_bytes",
+                                    "sharing",      "keep_descriptions"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
-enum { WORDS_MOST = 6 };
+enum { WORDS_MOST = 4 };
 
 /* Of the enums: all values, in words. */
 typedef struct words_case {
@@ -29,9 +30,8 @@ static const words_case words_cases[] = {
     {"io_thread", offsetof(parapet_store_options, io_thread), {"choose", "own", "none"}},
     {"direct_io", offsetof(parapet_store_options, direct_io), {"choose", "always", "never"}},
     {"durability", offsetof(parapet_store_options, durability), {"choose", "flush", "leave"}},
-    {"ownership",
-     offsetof(parapet_store_options, ownership),
-     {"choose", "round_robin", "locality", "dynamic", "static", "lasting"}},
+    {"owners", offsetof(parapet_store_options, owners), {"choose", "nearest", "in_turn"}},
+    {"sharing", offsetof(parapet_store_options, sharing), {"choose", "equal", "weights", "stealing"}},
     {"transport", offsetof(parapet_store_options, transport), {"choose", "direct", "messages"}},
     {"locks", offsetof(parapet_store_options, locks), {"choose", "trusted", "record"}},
 };
@@ -137,6 +137,11 @@ static bool is_size(const char *name)
     return strcmp(name, "memory_bytes") == 0 || strcmp(name, "local_bytes") == 0;
 }
 
+static bool is_boolean(size_t name)
+{
+    return (name >= 5 && name < 10) || name == 16 || name == NAME_COUNT - 1;
+}
+
 static void test_options__every_field_can_be_set_by_its_name(void **state)
 {
     parapet_store_options options = {0}, expected = {.memory_bytes = 2 << 20,
@@ -151,18 +156,20 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .ignore_launcher = 1,
                                                      .expected_servers = 2,
                                                      .servers = 2,
-                                                     .ownership = PARAPET_OWNERSHIP_LOCALITY,
+                                                     .owners = PARAPET_OWNERS_IN_TURN,
                                                      .transport = PARAPET_TRANSPORT_MESSAGES,
                                                      .deadline_seconds = 2,
                                                      .locks = PARAPET_LOCKS_RECORD,
                                                      .cache_bytes = 2,
                                                      .takeover = 1,
                                                      .weights = "2",
+                                                     .sharing = PARAPET_SHARING_WEIGHTS,
+                                                     .keep_descriptions = 1,
                                                      .local_bytes = 2 << 20};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
-        const char *value = is_size(names[i]) ? "2MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2";
+        const char *value = is_size(names[i]) ? "2MiB" : is_boolean(i) ? "1" : "2";
         assert_ok(parapet_store_options_set(&options, names[i], value));
     }
     assert_string_equal(options.weights, expected.weights);
@@ -206,7 +213,9 @@ static void test_options__zero_becomes_the_default(void **state)
     assert_int_equal(resolved.elide_fill, 0);
     assert_int_equal(resolved.expected_servers, 1);
     assert_int_equal(resolved.servers, 0);
-    assert_int_equal(resolved.ownership, 2);
+    assert_int_equal(resolved.owners, PARAPET_OWNERS_NEAREST);
+    assert_int_equal(resolved.sharing, PARAPET_SHARING_EQUAL);
+    assert_int_equal(resolved.keep_descriptions, 0);
     assert_int_equal(resolved.transport, 1);
     assert_int_equal(resolved.deadline_seconds, 0);
 }
@@ -219,9 +228,9 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         variable_of(names[i], variable);
-        (void)setenv(variable, is_size(names[i]) ? "8MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2", 1);
+        (void)setenv(variable, is_size(names[i]) ? "8MiB" : is_boolean(i) ? "1" : "2", 1);
     }
-    (void)setenv("PARAPET_OWNERSHIP", "lasting", 1); /* which cache_bytes needs */
+    (void)setenv("PARAPET_SHARING", "equal", 1); /* which cache_bytes needs */
     assert_ok(pp_options_resolve(&resolved, &given));
     assert_int_equal(resolved.memory_bytes, 8 << 20);
     assert_int_equal(resolved.local_bytes, 8 << 20);
@@ -236,7 +245,9 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.ignore_launcher, 1);
     assert_int_equal(resolved.expected_servers, 2);
     assert_int_equal(resolved.servers, 2);
-    assert_int_equal(resolved.ownership, PARAPET_OWNERSHIP_LASTING);
+    assert_int_equal(resolved.owners, PARAPET_OWNERS_IN_TURN);
+    assert_int_equal(resolved.sharing, PARAPET_SHARING_EQUAL);
+    assert_int_equal(resolved.keep_descriptions, 1);
     assert_int_equal(resolved.transport, 2);
     assert_int_equal(resolved.deadline_seconds, 2);
     assert_int_equal(resolved.locks, PARAPET_LOCKS_RECORD);
@@ -294,13 +305,76 @@ static int field_of(const parapet_store_options *options, const words_case *of)
     return *(const int *)(const void *)((const char *)options + of->offset);
 }
 
-/* A cache is of use only to a server that has the same shards again. */
-static void test_options__a_cache_needs_owners_that_last_and_memory(void **state)
+/* What is chosen where one of the two is given, or nothing is but that something be kept. */
+static void test_options__owners_are_those_that_the_other_options_need(void **state)
+{
+    static const struct {
+        parapet_store_options given;
+        parapet_owners owners;
+        parapet_sharing sharing;
+        int keeps;
+    } cases[] = {
+        {{0}, PARAPET_OWNERS_NEAREST, PARAPET_SHARING_EQUAL, 0},
+        {{.owners = PARAPET_OWNERS_IN_TURN}, PARAPET_OWNERS_IN_TURN, PARAPET_SHARING_EQUAL, 0},
+        {{.sharing = PARAPET_SHARING_STEALING}, PARAPET_OWNERS_NEAREST, PARAPET_SHARING_STEALING, 0},
+        {{.sharing = PARAPET_SHARING_WEIGHTS}, PARAPET_OWNERS_IN_TURN, PARAPET_SHARING_WEIGHTS, 0},
+        {{.keep_descriptions = 1}, PARAPET_OWNERS_IN_TURN, PARAPET_SHARING_EQUAL, 1},
+        {{.cache_bytes = 1}, PARAPET_OWNERS_IN_TURN, PARAPET_SHARING_EQUAL, 1},
+    };
+    parapet_store_options resolved;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_ok(pp_options_resolve(&resolved, &cases[i].given));
+        assert_int_equal(resolved.owners, cases[i].owners);
+        assert_int_equal(resolved.sharing, cases[i].sharing);
+        assert_int_equal(resolved.keep_descriptions, cases[i].keeps);
+    }
+}
+
+static void test_options__owners_that_cannot_do_what_is_asked_are_refused(void **state)
+{
+    static const struct {
+        parapet_store_options given;
+        const char *sentence;
+    } cases[] = {
+        {{.owners = PARAPET_OWNERS_NEAREST, .sharing = PARAPET_SHARING_WEIGHTS},
+         "sharing weights needs owners in_turn, not nearest"},
+        {{.owners = PARAPET_OWNERS_IN_TURN, .sharing = PARAPET_SHARING_STEALING},
+         "sharing stealing needs owners nearest, not in_turn"},
+        {{.owners = PARAPET_OWNERS_NEAREST, .keep_descriptions = 1},
+         "keep_descriptions needs owners in_turn, not nearest"},
+        {{.sharing = PARAPET_SHARING_WEIGHTS, .keep_descriptions = 1},
+         "keep_descriptions needs sharing equal, not weights"},
+        {{.sharing = PARAPET_SHARING_STEALING, .cache_bytes = 1}, "cache_bytes needs sharing equal, not stealing"},
+    };
+    parapet_store_options resolved;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_fails(pp_options_resolve(&resolved, &cases[i].given), PARAPET_ERR_ARGUMENT, cases[i].sentence);
+}
+
+/* Nobody has set what others need: it is a default, whatever it is. */
+static void test_options__what_others_need_is_printed_as_a_default(void **state)
+{
+    parapet_store_options options = {.cache_bytes = 1 << 20};
+    parapet_store *store;
+    char *text;
+    (void)state;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &options));
+    assert_ok(parapet_store_options_print(store, &text));
+    assert_non_null(strstr(text, "owners = in_turn (default): the servers take turns\n"));
+    assert_non_null(strstr(text, "keep_descriptions = yes (default): "));
+    parapet_free(text);
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+}
+
+static void test_options__a_cache_needs_memory(void **state)
 {
     parapet_store_options given = {.cache_bytes = 1 << 20, .memory_bytes = 1 << 20}, resolved;
     (void)state;
-    assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "needs ownership lasting");
-    given.ownership = PARAPET_OWNERSHIP_LASTING;
     assert_ok(pp_options_resolve(&resolved, &given));
     given.cache_bytes++;
     assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "more than memory_bytes");
@@ -554,7 +628,7 @@ static void test_options__a_text_is_kept_by_the_store(void **state)
 /* One server has nobody to share with, so that nobody asks how fast it is. */
 static void test_options__the_speed_of_one_server_is_not_asked_for(void **state)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = "there/is/no/such/file"};
+    parapet_store_options options = {.sharing = PARAPET_SHARING_WEIGHTS, .weights = "there/is/no/such/file"};
     parapet_store *store;
     (void)state;
     assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &options));
@@ -609,7 +683,10 @@ int main(void)
         cmocka_unit_test_setup(test_options__an_empty_variable_counts_as_none, clear_environment),
         cmocka_unit_test_setup(test_options__a_wrong_variable_is_an_error_that_names_it, clear_environment),
         cmocka_unit_test_setup(test_options__out_of_range_fields_are_refused_with_the_range, clear_environment),
-        cmocka_unit_test_setup(test_options__a_cache_needs_owners_that_last_and_memory, clear_environment),
+        cmocka_unit_test_setup(test_options__owners_are_those_that_the_other_options_need, clear_environment),
+        cmocka_unit_test_setup(test_options__owners_that_cannot_do_what_is_asked_are_refused, clear_environment),
+        cmocka_unit_test_setup(test_options__what_others_need_is_printed_as_a_default, clear_environment),
+        cmocka_unit_test_setup(test_options__a_cache_needs_memory, clear_environment),
         cmocka_unit_test_setup(test_options__choices_take_their_words_and_their_numbers, clear_environment),
         cmocka_unit_test_setup(test_options__an_unknown_word_lists_what_is_accepted, clear_environment),
         cmocka_unit_test_setup(test_options__booleans_take_yes_and_no, clear_environment),

@@ -104,13 +104,13 @@ static void test_call__a_choice_is_told_by_its_word(void **state)
     pp_call here, there;
     (void)state;
     pp_call_init(&here, "store_open");
-    pp_call_add_choice(&here, &pp_choice_ownership, PARAPET_OWNERSHIP_LOCALITY);
+    pp_call_add_choice(&here, &pp_choice_owners, PARAPET_OWNERS_NEAREST);
     pp_call_init(&there, "store_open");
-    pp_call_add_choice(&there, &pp_choice_ownership, PARAPET_OWNERSHIP_ROUND_ROBIN);
-    assert_difference(&here, &there, "ownership", "locality", "round_robin");
+    pp_call_add_choice(&there, &pp_choice_owners, PARAPET_OWNERS_IN_TURN);
+    assert_difference(&here, &there, "owners", "nearest", "in_turn");
     pp_call_init(&there, "store_open");
-    pp_call_add_choice(&there, &pp_choice_ownership, 7);
-    assert_difference(&here, &there, "ownership", "locality", "7");
+    pp_call_add_choice(&there, &pp_choice_owners, 7);
+    assert_difference(&here, &there, "owners", "nearest", "7");
 }
 
 /* Only the beginning of a long value is shown, and all of it is compared. */

@@ -44,7 +44,7 @@ static void test_reach__least_time_is_that_of_giving_pieces_one_by_one(void **st
 }
 
 /* 128 shards of 1 MB on as many servers as there are speeds. */
-static void reach_of(parapet_ownership ownership, const int64_t *speeds, int count, pp_reach *reach)
+static void reach_of(parapet_sharing sharing, const int64_t *speeds, int count, pp_reach *reach)
 {
     int64_t shape = (int64_t)SHARDS * SHARD_BYTES, mesh = count, cell = SHARD_BYTES;
     pp_distribution distribution;
@@ -58,14 +58,15 @@ static void reach_of(parapet_ownership ownership, const int64_t *speeds, int cou
                            .window_chunks = 1,
                            .fragment_bytes = 1 << 20,
                            .server_count = count,
-                           .ownership = ownership};
+                           .owners = PARAPET_OWNERS_IN_TURN,
+                           .sharing = sharing};
     assert_ok(pp_distribution_init(&distribution, &(parapet_distribution){.ndim = 1, .shape = &shape, .mesh = &mesh},
                                    NULL));
     assert_ok(pp_grid_init(&shards, 1, &shape, &cell, 1));
     assert_ok(pp_tiling_init(&tiling, &shards, &cell, 1));
     assert_ok(pp_speeds_init(&equal, count));
     assert_ok(pp_weighting_renew(&equal.now, speeds, &weighting));
-    by.turns = ownership == PARAPET_OWNERSHIP_STATIC ? &weighting.turns : NULL;
+    by.turns = sharing == PARAPET_SHARING_WEIGHTS ? &weighting.turns : NULL;
     if (by.turns != NULL)
         assert_ok(pp_lattice_choose_weighted(&by.lattice, 1, shards.cells, by.turns));
     else
@@ -82,7 +83,7 @@ static void test_reach__weights_give_a_server_of_half_the_speed_half_the_shards(
     const int64_t speeds[2] = {4000000, 2000000};
     pp_reach reach;
     (void)state;
-    reach_of(PARAPET_OWNERSHIP_STATIC, speeds, 2, &reach);
+    reach_of(PARAPET_SHARING_WEIGHTS, speeds, 2, &reach);
     assert_true(reach.loads[0].shards >= 85 && reach.loads[0].shards <= 86);
     assert_int_equal(reach.loads[0].shards + reach.loads[1].shards, SHARDS);
     assert_int_equal(reach.loads[0].bytes, reach.loads[0].shards * SHARD_BYTES);
@@ -96,7 +97,7 @@ static void test_reach__at_best_is_what_the_paper_divides(void **state)
     const int64_t speeds[2] = {5000000, 2000000};
     pp_reach reach;
     (void)state;
-    reach_of(PARAPET_OWNERSHIP_ROUND_ROBIN, speeds, 2, &reach);
+    reach_of(PARAPET_SHARING_EQUAL, speeds, 2, &reach);
     assert_true(fabs(reach.best - 18.2857 / 18.4) < 1e-4);
     assert_true(fabs(reach.reached - 18.2857 / 32.0) < 1e-4);
     assert_true(fabs(reach.loads[1].seconds - 32.0) < 1e-9);

@@ -1,7 +1,7 @@
 #include "support.h"
 
 #include "forecast/schedule.h"
-#include "plan/ownership.h"
+#include "plan/owners.h"
 #include "plan/pieces.h"
 #include "plan/self_service.h"
 
@@ -59,7 +59,8 @@ static void init_problem(problem *made, test_random *random)
         .window_chunks = (int)test_random_between(random, 1, test_random_between(random, 0, 1) == 0 ? 1 : 5),
         .fragment_bytes = (size_t)test_random_between(random, 8, test_random_between(random, 0, 1) == 0 ? 60 : 2000),
         .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
-        .ownership = (parapet_ownership)test_random_between(random, 1, 2),
+        .owners = (parapet_owners)test_random_between(random, 1, 2),
+        .sharing = PARAPET_SHARING_EQUAL,
         .may_read_again = test_random_between(random, 0, 1) == 1,
     };
     assert_ok(pp_lattice_choose(&made->by.lattice, ndim, made->tiling.shards.cells, made->by.server_count));
@@ -85,7 +86,7 @@ static void divide_by_chunks(problem *made, test_random *random)
     assert_ok(pp_distribution_init(&made->distribution, &given, NULL));
     init_tiling(made, shard, chunk, 1 << 20);
     made->by.is_read = true;
-    made->by.ownership = PARAPET_OWNERSHIP_LOCALITY;
+    made->by.owners = PARAPET_OWNERS_NEAREST;
     made->by.fragment_bytes = 2 << 20;
     made->by.server_count = (int)made->distribution.rank_count;
     assert_ok(pp_lattice_choose(&made->by.lattice, given.ndim, made->tiling.shards.cells, made->by.server_count));
@@ -221,8 +222,7 @@ static bool is_self_service(const problem *made, const pp_proposal *all, size_t 
     fair = pp_fair_share_of(bytes, (int64_t)count, made->by.server_count);
     for (rank = 0; rank < made->distribution.rank_count; rank++)
         is_even = is_even && (double)bytes_of_rank(made, rank) <= fair.limit_bytes;
-    return made->by.is_read && made->by.ownership == PARAPET_OWNERSHIP_LOCALITY && is_fit &&
-           (is_even || !is_crossing);
+    return made->by.is_read && made->by.owners == PARAPET_OWNERS_NEAREST && is_fit && (is_even || !is_crossing);
 }
 
 static void expect_self_service(const problem *made, const pp_worklist *list, expectation *expected)
@@ -244,7 +244,7 @@ static void expect_self_service(const problem *made, const pp_worklist *list, ex
 
 static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budget *budget, expectation *expected)
 {
-    const pp_owner_strategy *strategy = pp_owner_strategy_of(made->by.ownership);
+    const pp_owner_strategy *strategy = pp_owner_strategy_of(made->by.owners);
     int ranks[RANKS_MOST], server, moved = 0;
     pp_worklist list;
     pp_proposal *all;
@@ -421,7 +421,7 @@ static void test_schedule__a_scalar_goes_to_its_one_owner_without_a_message(void
                                  .window_chunks = 1,
                                  .fragment_bytes = 4,
                                  .server_count = 1,
-                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
+                                 .owners = PARAPET_OWNERS_IN_TURN};
     assert_ok(pp_schedule_build(&schedule, &made.by));
     assert_ok(pp_schedule_server(schedule, 0, &share));
     assert_int_equal(share.shards, 1);
@@ -446,7 +446,7 @@ static void test_schedule__two_shards_across_four_ranks(void **state)
                                  .window_chunks = 1,
                                  .fragment_bytes = 32,
                                  .server_count = 2,
-                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+                                 .owners = PARAPET_OWNERS_IN_TURN,
                                  .lattice = {.multipliers = {0, 1}}};
     assert_ok(pp_schedule_build(&schedule, &made.by));
     assert_ok(pp_schedule_summarise(schedule, &summary));

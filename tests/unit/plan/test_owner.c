@@ -1,7 +1,7 @@
 /* Who owns a shard, against a count of who holds its elements. */
 #include "scene.h"
 
-#include "plan/ownership.h"
+#include "plan/owners.h"
 
 typedef struct home_filter {
     const test_scene *scene;
@@ -34,15 +34,34 @@ static void test_home__of_the_shards_of_all_arrays_goes_round_the_servers(void *
 static void test_owner__strategies_go_by_number(void **state)
 {
     (void)state;
-    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_ROUND_ROBIN), &pp_owner_round_robin);
-    assert_false(pp_owner_round_robin.moves);
-    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_LOCALITY), &pp_owner_locality);
-    assert_true(pp_owner_locality.moves);
-    assert_null(pp_owner_strategy_of(PARAPET_OWNERSHIP_CHOOSE));
-    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_DYNAMIC), &pp_owner_locality);
-    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_STATIC), &pp_owner_round_robin);
-    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_LASTING), &pp_owner_round_robin);
-    assert_null(pp_owner_strategy_of((parapet_ownership)9));
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERS_IN_TURN), &pp_owner_in_turn);
+    assert_false(pp_owner_in_turn.moves);
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERS_NEAREST), &pp_owner_nearest);
+    assert_true(pp_owner_nearest.moves);
+    assert_null(pp_owner_strategy_of(PARAPET_OWNERS_CHOOSE));
+    assert_null(pp_owner_strategy_of((parapet_owners)9));
+}
+
+/* What there is to choose from: nothing else fits together, and what is chosen for each way to share is among it. */
+static void test_owner__five_combinations_fit_together(void **state)
+{
+    int owners, sharing, kept, fitting = 0;
+    (void)state;
+    for (owners = PARAPET_OWNERS_NEAREST; owners <= PARAPET_OWNERS_IN_TURN; owners++)
+        for (sharing = PARAPET_SHARING_EQUAL; sharing <= PARAPET_SHARING_STEALING; sharing++)
+            for (kept = 0; kept < 2; kept++) {
+                const char *what = kept ? "cache_bytes" : NULL;
+                parapet_owners given = (parapet_owners)owners, chosen = PARAPET_OWNERS_CHOOSE;
+                parapet_status status = pp_owners_choose(&given, (parapet_sharing)sharing, what);
+                bool is_equal = sharing == PARAPET_SHARING_EQUAL, is_fit;
+                assert_int_equal(pp_owners_choose(&chosen, (parapet_sharing)sharing, what),
+                                 is_equal || !kept ? PARAPET_OK : PARAPET_ERR_ARGUMENT);
+                is_fit = kept ? is_equal && chosen == given : is_equal || chosen == given;
+                assert_int_equal(given, owners);
+                assert_int_equal(status, is_fit ? PARAPET_OK : PARAPET_ERR_ARGUMENT);
+                fitting += is_fit;
+            }
+    assert_int_equal(fitting, 5);
 }
 
 /* Elements of a shard that a rank holds, counted one by one. */
@@ -104,7 +123,7 @@ static void check_home(const test_scene *scene, const pp_owner_case *owner_case,
         int64_t bytes = (int64_t)scene->tilings[work->target].element_bytes, most;
         pp_proposal proposal;
         end = pp_worklist_group_end(list, first);
-        pp_owner_propose(owner_case, &pp_owner_locality, first, end, &proposal);
+        pp_owner_propose(owner_case, &pp_owner_nearest, first, end, &proposal);
         assert_int_equal(proposal.target, work->target);
         assert_int_equal(proposal.shard, work->shard);
         assert_int_equal(proposal.home, owner_case->home);
@@ -113,7 +132,7 @@ static void check_home(const test_scene *scene, const pp_owner_case *owner_case,
         assert_int_equal(proposal.held_bytes, most * bytes);
         assert_int_equal(proposal.load_bytes, load_slowly(scene, work) * bytes);
         *moved += proposal.server != owner_case->home;
-        pp_owner_propose(owner_case, &pp_owner_round_robin, first, end, &proposal);
+        pp_owner_propose(owner_case, &pp_owner_in_turn, first, end, &proposal);
         assert_int_equal(proposal.server, owner_case->home);
     }
 }
@@ -170,7 +189,7 @@ static void test_owner__by_locality_differs_from_home_to_home_where_many_hold_th
     for (home = 0; home < SCENE_RANKS; home++) {
         pp_owner_case owner_case = {&scene.plan, &list, servers, SCENE_RANKS, home};
         pp_proposal proposal;
-        pp_owner_propose(&owner_case, &pp_owner_locality, 0, list.count, &proposal);
+        pp_owner_propose(&owner_case, &pp_owner_nearest, 0, list.count, &proposal);
         assert_int_equal(proposal.server, expected[home]);
         assert_int_equal(proposal.held_bytes, 80);
         assert_int_equal(proposal.load_bytes, 240);
@@ -193,7 +212,7 @@ static void test_owner__by_locality_is_the_home_where_no_server_holds_any(void *
     scene_claim(&scene, 0, 3, &box);
     scene_claim(&scene, 0, 4, &box);
     assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
-    pp_owner_propose(&(pp_owner_case){&scene.plan, &list, servers, 2, 1}, &pp_owner_locality, 0, list.count,
+    pp_owner_propose(&(pp_owner_case){&scene.plan, &list, servers, 2, 1}, &pp_owner_nearest, 0, list.count,
                      &proposal);
     assert_int_equal(proposal.server, 1);
     assert_int_equal(proposal.held_bytes, 0);
@@ -207,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_home__of_the_shards_of_all_arrays_goes_round_the_servers),
         cmocka_unit_test(test_owner__strategies_go_by_number),
+        cmocka_unit_test(test_owner__five_combinations_fit_together),
         cmocka_unit_test(test_owner__by_locality_is_the_server_that_holds_most),
         cmocka_unit_test(test_owner__by_locality_differs_from_home_to_home_where_many_hold_the_same),
         cmocka_unit_test(test_owner__by_locality_is_the_home_where_no_server_holds_any),

@@ -1,7 +1,7 @@
-/* Owners that last (ownership lasting): calls with the same parts again are not described again, wherever their
- * memory is now, and give the same values as a model; kept descriptions give way where memory is short.
+/* Descriptions that are kept (keep_descriptions): calls with the same parts again are not described again, wherever
+ * their memory is now, and give the same values as a model; kept descriptions give way where memory is short.
  *
- *     test_lasting */
+ *     test_descriptions */
 #include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,7 +412,7 @@ static void use_many(void)
 
 static void run_case(uint64_t seed, parapet_transport transport, int64_t deadline_seconds)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
+    parapet_store_options options = {.keep_descriptions = 1,
                                      .transport = transport,
                                      .deadline_seconds = deadline_seconds,
                                      .durability = PARAPET_DURABILITY_LEAVE,
@@ -457,7 +457,7 @@ static void write_cells(parapet_array *array, int64_t first, int32_t *values)
 static void give_way(void)
 {
     parapet_store_options options = {
-        .ownership = PARAPET_OWNERSHIP_LASTING, .durability = PARAPET_DURABILITY_LEAVE, .memory_bytes = 3 << 20};
+        .keep_descriptions = 1, .durability = PARAPET_DURABILITY_LEAVE, .memory_bytes = 3 << 20};
     int64_t shape = (int64_t)run.ranks * 2 * CELLS, chunks = SHARD_CELLS, start = run.rank * 2 * CELLS,
             count = 2 * CELLS;
     parapet_array_spec spec = {

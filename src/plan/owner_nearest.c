@@ -54,4 +54,4 @@ static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t en
     return all.got;
 }
 
-const pp_owner_strategy pp_owner_locality = {.moves = true, .nearest = find_nearest};
+const pp_owner_strategy pp_owner_nearest = {.moves = true, .nearest = find_nearest};

@@ -1,10 +1,10 @@
-/* Owners by speed (ownership static) on throttled stores: a slow server owns fewer shards from the second call on, in
- * writing and in reading; one that becomes slow loses shards two calls later, and gets them back when it recovers.
+/* Owners by speed (sharing by weights) on throttled stores: a slow server owns fewer shards from the second call on,
+ * in writing and in reading; one that becomes slow loses shards two calls later, and gets them back when it recovers.
  * All ranks know the same weights, and what is stored is the same as with owners in turn. Weights from a file are in
  * force in the first call; a file that does not fit is refused by all ranks alike. Each process goes by a clock of
  * its own, which only its throttled store moves: what is measured is exact, and so is what follows from it.
  *
- *     test_static */
+ *     test_weights */
 #include <parapet_store.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +34,15 @@ static int64_t own_elements(void)
     return (int64_t)SHARDS_PER_RANK * SHARD_ELEMENTS;
 }
 
-static bool open_array(parapet_ownership ownership, const char *name)
+static bool open_array(parapet_sharing sharing, const char *name)
 {
     int64_t shape = run.ranks * own_elements(), chunks = SHARD_ELEMENTS / 4, shards = SHARD_ELEMENTS;
     parapet_store_options options = {
-        .servers = run.ranks, .ownership = ownership, .weights = weights_path[0] != '\0' ? weights_path : NULL};
+        .servers = run.ranks,
+        .owners = PARAPET_OWNERS_IN_TURN,
+        .sharing = sharing,
+        .weights = weights_path[0] != '\0' ? weights_path : NULL,
+    };
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .shards = &shards, .codec = "none"};
     pp_posix_options posix = {.not_durable = true, .create = true};
@@ -171,7 +175,7 @@ static void begin_with_weights(void)
 {
     int64_t share = half_share(), owned;
     write_weights("disks.txt", run.ranks);
-    if (!open_array(PARAPET_OWNERSHIP_STATIC, "given"))
+    if (!open_array(PARAPET_SHARING_WEIGHTS, "given"))
         return;
     fill();
     expect_agreement(PP_WRITING);
@@ -184,7 +188,7 @@ static void begin_with_weights(void)
 
 static void expect_refusal(parapet_status expected, const char *words)
 {
-    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = weights_path};
+    parapet_store_options options = {.sharing = PARAPET_SHARING_WEIGHTS, .weights = weights_path};
     parapet_store *refused = NULL;
     char path[600];
     parapet_status status;
@@ -231,17 +235,17 @@ int main(int argc, char **argv)
     hand_clock_take(false);
     values = calloc((size_t)own_elements(), sizeof values[0]);
     launch_case_begin(&run, 1);
-    if (values != NULL && open_array(PARAPET_OWNERSHIP_STATIC, "static")) {
+    if (values != NULL && open_array(PARAPET_SHARING_WEIGHTS, "weights")) {
         fill();
         follow_speeds();
         launch_expect(&run, has_same_values(), "the values that were written");
         close_array();
         fill();
-        if (open_array(PARAPET_OWNERSHIP_ROUND_ROBIN, "turns")) {
+        if (open_array(PARAPET_SHARING_EQUAL, "turns")) {
             (void)shards_of_last(parapet_array_write);
             close_array();
         }
-        compare_shards("static");
+        compare_shards("weights");
     }
     (void)launch_case_end(&run, "owners follow the speeds of servers");
     launch_case_begin(&run, 2);

@@ -8,4 +8,4 @@ static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t en
     return owner_case->home;
 }
 
-const pp_owner_strategy pp_owner_round_robin = {.moves = false, .nearest = find_nearest};
+const pp_owner_strategy pp_owner_in_turn = {.moves = false, .nearest = find_nearest};
