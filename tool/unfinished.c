@@ -136,7 +136,7 @@ static bool has_append(const char *directory)
 }
 
 /* At the path, or in the innermost group around it that it names; NULL: there is none. Free with free(). */
-static char *find_reconsolidate(const char *path)
+static char *find_append_around(const char *path)
 {
     char *group = text_format("%s", path), *slash;
     while (!has_append(group) && (slash = strrchr(group, '/')) != NULL && slash != group)
@@ -177,7 +177,7 @@ static void add_append(tool_appends *appends, const tool_request *request, char 
 void appends_find(tool_appends *appends, const tool_request *request, const tool_tree *tree)
 {
     const char *path = request->operands[0];
-    char *around = find_reconsolidate(path);
+    char *around = find_append_around(path);
     *appends = (tool_appends){0};
     if (around != NULL)
         add_append(appends, request, around);

@@ -12,7 +12,7 @@
 #include "series/series_handle.h"
 
 /* When the log has this many bytes, and all that it announces has been done, it begins anew. */
-#define LOG_BYTES ((uint64_t)64 << 10)
+#define LOG_BYTES ((uint64_t)192 << 10)
 
 /* What records take once parsed, with their text, as a multiple of that. */
 enum { MEMORY_PER_BYTE = 4 };

@@ -579,7 +579,7 @@ static void test_series__the_log_of_records_begins_anew(void **state)
         most = bytes > most ? bytes : most;
     }
     assert_true(bytes < most);
-    assert_true(most < 80 << 10);
+    assert_true(most < 200 << 10);
     assert_ok(parapet_series_close(&series));
     assert_false(stored_has(store, "s/time/__parapet/changes"));
     assert_ok(parapet_series_open(&series, store, "s"));
