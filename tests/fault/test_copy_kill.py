@@ -69,6 +69,7 @@ def run_moment(bed, subject, choose, figures):
     shutil.rmtree(target, ignore_errors=True)
     ranks, workers, words = RANKS, 0, ["copy", subject.kind, str(bed.folder), "target"]
     planned_for = {}  # array: how many ranks the run had that has planned it
+    was_complete = False
     for interruption in range(choose.choice([1, 1, 2, 3])):
         how = choose.choice(["one rank", "all ranks", "launcher"])
         delay = choose.uniform(0.1, subject.seconds * 0.95) / (interruption + 1)
@@ -81,6 +82,8 @@ def run_moment(bed, subject, choose, figures):
             break
         figures["kills"] += 1
         workers += ranks
+        # Resuming what is complete is refused, also after a refusal that was killed and has left an empty list.
+        was_complete = was_complete or copy_files.difference(subject.wanted, copy_files.stored(target)) is None
         arrays = list(arrays_of(subject.kind, target))
         for array in arrays:
             if (array / "__parapet/copy/job").exists():
@@ -90,7 +93,6 @@ def run_moment(bed, subject, choose, figures):
                     for number, array in enumerate(arrays)]
         figures["templates"] += sum(resumed for resumed, _ in expected)
     else:
-        was_complete = copy_files.difference(subject.wanted, copy_files.stored(target)) is None
         figures["complete"] += was_complete
         figures["story"].append(f"resumed on {ranks}")
         out, errors = bed.run(ranks, *words, "resume", "verify")
