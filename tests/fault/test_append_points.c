@@ -151,16 +151,22 @@ static int64_t look_at(parapet_store *store, const char *path)
     return length;
 }
 
-/* What a kill leaves can be read; the number of arrays that are longer. */
+/* What a kill leaves can be read, by which no byte of it changes; the number of arrays that are longer. */
 static int look(const bed *work)
 {
     parapet_store *store;
+    image before, after;
     int longer = 0;
+    image_take(&before, work->inner);
     assert_ok(open_store(work, &store, PARAPET_READ));
     longer += look_at(store, TARGET "/t") == AFTER;
     longer += look_at(store, TARGET "/deep/u") == AFTER;
     longer += look_at(store, TARGET "/time") == AFTER;
     assert_ok(parapet_store_close(&store));
+    image_take(&after, work->inner);
+    assert_true(image_equals(&before, &after));
+    image_free(&before);
+    image_free(&after);
     return longer;
 }
 
@@ -431,7 +437,8 @@ static bool has_all_seals(const image *left)
     return true;
 }
 
-/* A call that failed has appended all, or has left a mark and says so, or nothing is changed, but for seals. */
+/* A call that failed has appended all, or nothing is changed, but for seals; or it has left a mark, since nobody
+ * knows whether the decision is stored. */
 static void check_failed(const bed *work, parapet_status status, long at)
 {
     char message[2048];
@@ -448,6 +455,8 @@ static void check_failed(const bed *work, parapet_status status, long at)
         else
             check_image(work, &prepared, "failed operation", at);
     }
+    if (status != PARAPET_OK && longer < 3 && image_find(&left, MARK) != NULL && strstr(message, "or not") == NULL)
+        fail_msg("operation %ld failed, and nothing was undone: %s", at, message);
     image_free(&left);
 }
 

@@ -7,10 +7,12 @@
 A mutant is one change in one source file. The file is compiled as the build compiles it, put in the place of the
 original in a copy of the library, and programs of the tests are linked again with that copy; neither the source tree
 nor the build changes. A test that is listed for the mutant must fail, and must pass with the library as it is. A
-change that cannot be found in the source is an error here: the list follows the code.
+change that cannot be found in the source is an error here: the list follows the code. So is an invariant of
+docs/design/change.md that no mutant breaks (invariants.py), or one that the page does not have.
 """
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -105,6 +107,15 @@ def change(mutant):
     return text.replace(mutant["from"], mutant["to"])
 
 
+def check_invariants():
+    """Each invariant of the page is broken by some mutant, and no other is."""
+    with open(os.path.join(ROOT, "docs/design/change.md"), encoding="utf-8") as file:
+        kept = set(re.findall(r"^(\d+)\. \*\*", file.read(), re.MULTILINE))
+    broken = {mutant["name"].split()[1].rstrip(":") for mutant in MUTANTS if mutant["name"].startswith("invariant ")}
+    if kept != broken:
+        raise SystemExit(f"of docs/design/change.md, or of invariants.py alone: invariants {sorted(kept ^ broken, key=int)}")
+
+
 def caught_by(mutant, build, scratch, number, launcher):
     """The first of its tests that finds the mutant out, or None."""
     made, original = build.compile(mutant["file"], change(mutant), scratch, number)
@@ -148,6 +159,7 @@ def main():
     if sys.argv[1:2] == ["--when"] and len(sys.argv) == 3:
         show_when(sys.argv[2])
     if sys.argv[1:] == ["--find"]:
+        check_invariants()
         print(f"{len([change(mutant) for mutant in MUTANTS])} changes found in the source")
         return
     if len(sys.argv) < 3:

@@ -1,4 +1,5 @@
 """The faults: what is changed where, and which tests are to find it out."""
+from invariants import INVARIANTS
 
 
 def power(form, count):
@@ -49,7 +50,7 @@ LOST = {"file": "src/transfer/thief.c",
 
 COMMITS, CHECKPOINTS = "src/checkpoint/commits.c", "src/checkpoint/checkpoint.c"
 
-MUTANTS = [
+MUTANTS = INVARIANTS + [
     {"name": "a file is not flushed", "file": "src/store/posix_stream.c", "tests": [FLUSH, STATES],
      "from": "if (stream->is_durable && fsync(stream->descriptor) != 0)",
      "to": "if (0 && stream->is_durable && fsync(stream->descriptor) != 0)"},

@@ -124,12 +124,40 @@ static void test_replaced__only_what_may_be_replaced_is(void **state)
     }
 }
 
+/* Of two dimensions, whose keys have no "c": those of a node inside it look the same. */
+#define PLAIN_KEYS                                                                                                   \
+    "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [4, 4], \"data_type\": \"int32\", \"fill_value\": "   \
+    "0, "                                                                                                            \
+    "\"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [2, 2]}}, "                        \
+    "\"chunk_key_encoding\": {\"name\": \"v2\", \"configuration\": {\"separator\": \"/\"}}, "                        \
+    "\"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]}"
+
+/* What its document names as a shard, and nothing else. */
+static void test_replaced__only_shards_go_with_an_array(void **state)
+{
+    static const int64_t shape[1] = {4};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .overwrite = 1};
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "a/zarr.json", PLAIN_KEYS);
+    stored_put_text(store, "a/1/0", "a shard");
+    stored_put_text(store, "a/1/notes.txt", "somebody's");
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_ok(parapet_array_close(&array));
+    assert_false(stored_has(store, "a/1/0"));
+    assert_true(stored_has(store, "a/1/notes.txt"));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replaced__an_array_that_is_another_one_is_told),
         cmocka_unit_test(test_replaced__a_group_that_is_none_any_more_is_told),
         cmocka_unit_test(test_replaced__only_what_may_be_replaced_is),
+        cmocka_unit_test(test_replaced__only_shards_go_with_an_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

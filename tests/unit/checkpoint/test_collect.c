@@ -1,6 +1,7 @@
 /* Collecting what crashes left: what goes and what stays, and where there is more of it than memory for a list. */
 #include "support.h"
 
+#include "change/change_record.h"
 #include "failing.h"
 #include "stored.h"
 
@@ -214,6 +215,55 @@ static void test_collect__leaves_the_marks_where_one_cannot_be_put_right(void **
     stored_close(&store);
 }
 
+static bool is_consolidated(parapet_store *store, const char *key)
+{
+    size_t bytes;
+    char *text = stored_get(store, key, &bytes);
+    bool is_found = strstr(text, "consolidated_metadata") != NULL;
+    pp_free(text);
+    return is_found;
+}
+
+/* A group with a coordinate that an append has made longer, and the record of it. */
+static void put_decided_append(parapet_store *store, const char *group)
+{
+    static const unsigned char document[PP_SHA256_BYTES] = {0};
+    static const char *const names[1] = {"time"};
+    const int64_t shape[1] = {5};
+    const parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .dimension_names = names};
+    pp_change change = {0};
+    pp_text text = {0};
+    parapet_array *array;
+    char key[64];
+    (void)snprintf(key, sizeof key, "%s/time", group);
+    assert_ok(parapet_array_create(&array, store, key, &spec));
+    assert_ok(parapet_array_close(&array));
+    assert_ok(pp_change_begin(&change, "time", 3, 5));
+    assert_ok(pp_change_add_array(&change, "time", document));
+    assert_ok(pp_change_add_group(&change, ""));
+    assert_ok(pp_change_print(&change, &text));
+    (void)snprintf(key, sizeof key, "%s/__parapet/change", group);
+    stored_put_text(store, key, text.data);
+    pp_text_free(&text);
+    pp_change_clear(&change);
+}
+
+/* The metadata of the outer group can be made again only when the inner one is at rest. */
+static void test_collect__puts_inner_groups_right_before_outer_ones(void **state)
+{
+    parapet_store *store = NULL;
+    int told = 0;
+    (void)state;
+    stored_open(&store, NULL);
+    put_decided_append(store, "g/inner");
+    put_decided_append(store, "g");
+    assert_ok(parapet_store_collect(store, "", 0, count_all, &told));
+    assert_int_equal(told, 2);
+    assert_false(stored_has(store, "g/__parapet/change") || stored_has(store, "g/inner/__parapet/change"));
+    assert_true(is_consolidated(store, "g/zarr.json"));
+    stored_close(&store);
+}
+
 /* Nobody could tell what is new from what the append has left; what gc has put right is a group as any other. */
 static void test_collect__takes_nothing_new_where_an_append_was_interrupted(void **state)
 {
@@ -291,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_collect__needs_a_store_that_is_writable_and_without_handles),
         cmocka_unit_test(test_collect__leaves_the_marks_where_one_cannot_be_put_right),
         cmocka_unit_test(test_collect__removes_nothing_where_a_mark_is_wrong),
+        cmocka_unit_test(test_collect__puts_inner_groups_right_before_outer_ones),
         cmocka_unit_test(test_collect__keeps_its_list_within_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,13 @@
 
 #include <parapet_plan.h>
 
+#include "array/array.h"
 #include "copy/append_list.h"
+#include "copy/append_repair.h"
 #include "copy/append_steps.h"
 #include "copy/append_task.h"
 #include "stored.h"
+#include "stores/faulty.h"
 
 #define SOURCE "more"
 #define TARGET "all"
@@ -621,6 +624,94 @@ static void test_append_record__has_an_end(void **state)
     stored_close(&store);
 }
 
+/* Another job that took the lock over may have announced a change of its own. */
+static void test_append_record__stays_where_the_lock_is_lost(void **state)
+{
+    pp_fault_plan plan = {.only = "prove_lock", .fail_at = -1, .status = PARAPET_ERR_STALE};
+    pp_change change = {.id = "0123456789abcdef"};
+    parapet_copy_request request;
+    pp_append append = {.request = &request, .target_root = (char[]){TARGET}};
+    pp_announcement place;
+    parapet_store *store;
+    pp_store *faulty, *inner;
+    (void)state;
+    open_groups(&store);
+    inner = store->backend;
+    assert_ok(pp_store_faulty_build(&faulty, inner, &plan));
+    store->backend = faulty;
+    request = request_of(store);
+    place = pp_append_place(&append);
+    assert_ok(pp_append_hold_group(&append));
+    stored_put_text(store, TARGET "/__parapet/change", HEAD "array: time\n");
+    plan = (pp_fault_plan){.only = "prove_lock", .fail_at = 0, .status = PARAPET_ERR_STALE};
+    assert_int_equal(pp_announcement_end(&place, &change), PARAPET_ERR_STALE);
+    assert_true(stored_has(store, TARGET "/__parapet/change"));
+    pp_node_locks_release(&append.group_hold, 1);
+    store->backend = inner;
+    pp_store_free(faulty);
+    stored_close(&store);
+}
+
+/* ---- What recovery believes ---- */
+
+/* An append from 3 to 5 announced the documents that the arrays have, or others of the first one. */
+static void put_record(parapet_store *store, bool has_other_document)
+{
+    static const char *const names[2] = {"t", "time"};
+    pp_change change = {0};
+    pp_text text = {0};
+    int i;
+    assert_ok(pp_change_begin(&change, "time", 3, 5));
+    for (i = 0; i < 2; i++) {
+        unsigned char digest[PP_SHA256_BYTES];
+        parapet_array *array;
+        char path[32];
+        (void)snprintf(path, sizeof path, TARGET "/%s", names[i]);
+        assert_ok(parapet_array_open(&array, store, path));
+        memcpy(digest, pp_array_document_digest(array), sizeof digest);
+        digest[0] ^= has_other_document && i == 0;
+        assert_ok(pp_change_add_array(&change, names[i], digest));
+        assert_ok(parapet_array_close(&array));
+    }
+    assert_ok(pp_change_print(&change, &text));
+    stored_put_text(store, TARGET "/__parapet/change", text.data);
+    pp_text_free(&text);
+    pp_change_clear(&change);
+}
+
+/* What the record does not explain is of another program, and a coordinate that is longer was the decision. */
+static void test_append_repair__cuts_only_what_the_record_explains(void **state)
+{
+    static const int32_t values[5] = {1, 2, 3, 4, 5};
+    static const struct {
+        int64_t length, coordinate;
+        bool has_other_document;
+        parapet_status expected;
+    } cases[] = {
+        {5, 3, false, PARAPET_OK},
+        {5, 3, true, PARAPET_ERR_FORMAT},
+        {3, 5, false, PARAPET_ERR_FORMAT},
+        {4, 3, false, PARAPET_ERR_FORMAT},
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool is_undone = cases[i].expected == PARAPET_OK;
+        parapet_repair repair;
+        parapet_store *store;
+        open_groups(&store);
+        put_values(store, TARGET "/t", PARAPET_INT32, cases[i].length, values);
+        put_values(store, TARGET "/time", PARAPET_INT32, cases[i].coordinate, values);
+        put_record(store, cases[i].has_other_document);
+        assert_int_equal(pp_append_repair_group(store, TARGET, &repair), cases[i].expected);
+        assert_int_equal(repair, is_undone ? PARAPET_REPAIR_UNDONE : PARAPET_REPAIR_NONE);
+        assert_int_equal(length_of(store, TARGET "/t"), is_undone ? 3 : cases[i].length);
+        assert_int_equal(length_of(store, TARGET "/time"), cases[i].coordinate);
+        assert_int_equal(stored_has(store, TARGET "/__parapet/change"), !is_undone);
+        stored_close(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,6 +727,8 @@ int main(void)
         cmocka_unit_test(test_append_record__only_its_own_is_removed),
         cmocka_unit_test(test_append_record__takes_no_others_place),
         cmocka_unit_test(test_append_record__has_an_end),
+        cmocka_unit_test(test_append_record__stays_where_the_lock_is_lost),
+        cmocka_unit_test(test_append_repair__cuts_only_what_the_record_explains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
