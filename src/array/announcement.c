@@ -30,7 +30,8 @@ static parapet_status is_own(const pp_announcement *place, const pp_change *chan
     return status;
 }
 
-/* Over a network the answer to a request may be lost, and the repeated request then meets what the first one did. */
+/* Of two jobs whose locks failed one is refused (invariant 3 of docs/design/change.md). Over a network the answer to
+ * a request may be lost, and the repeated request then meets what the first one did. */
 static parapet_status publish(const pp_announcement *place, const pp_change *change, const pp_text *text)
 {
     pp_own_object object = object_of(place);
@@ -59,6 +60,7 @@ parapet_status pp_announcement_publish(const pp_announcement *place, const pp_ch
     return status;
 }
 
+/* Whoever has lost the lock may meet the record of the next job (invariant 3 of docs/design/change.md). */
 parapet_status pp_announcement_end(const pp_announcement *place, const pp_change *change)
 {
     pp_own_object object = object_of(place);
@@ -70,7 +72,7 @@ parapet_status pp_announcement_end(const pp_announcement *place, const pp_change
     return pp_own_object_remove(&object);
 }
 
-/* ---- Who has to wait ---- */
+/* ---- Who has to wait (invariant 12 of docs/design/change.md) ---- */
 
 parapet_status pp_announcement_refuse(parapet_store *store, const char *group)
 {

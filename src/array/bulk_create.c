@@ -180,7 +180,8 @@ static parapet_status check_nothing_there(const parapet_array *array)
     return pp_accept_absence(status);
 }
 
-/* PARAPET_ERR_BUSY: something is in the way. */
+/* The groups are held: who has the array may be waiting for them (invariant 15 of docs/design/change.md).
+ * PARAPET_ERR_BUSY: something is in the way. */
 static parapet_status make_new(parapet_array *array)
 {
     pp_node_lock_wish wish = {.store = array->store,

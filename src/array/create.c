@@ -15,7 +15,8 @@
 #include "array/walk.h"
 #include "change/registry.h"
 
-/* Keys of shards begin with "c": a node of that name would lose its own objects. */
+/* Keys of shards begin with "c": a node of that name would lose its own objects (invariant 10 of
+ * docs/design/change.md). */
 static parapet_status check_no_node(parapet_array *array, const char *name)
 {
     pp_node node = {0};
@@ -99,7 +100,8 @@ parapet_status pp_array_remove_old_shards(parapet_array *array)
 }
 
 /* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
- * durably so, before it is written. A crash inside an overwrite leaves such objects. The old document goes last. */
+ * durably so, before it is written (invariant 5 of docs/design/change.md). A crash inside an overwrite leaves such
+ * objects. The old document goes last. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document)
 {
     pp_store *backend = array->store->backend;

@@ -18,7 +18,7 @@
  *  3. All of several paths are held, or none: what was taken is released before waiting (try_once, try_short).
  *     So two jobs that want the same paths in different orders do not wait for each other.
  *  4. LONG comes before SHORT. A job that has SHORT only tries LONG, and does not wait for it
- *     (array/bulk_create.c).
+ *     (array/bulk_create.c; invariant 15 of docs/design/change.md).
  *  5. A lock on a file that was removed keeps no other job out. So what is held is proved just before anything
  *     is published (pp_node_lock_prove, pp_edit_prove).
  *

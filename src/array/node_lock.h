@@ -18,9 +18,10 @@
  * A server that makes new arrays for a call of many (bulk_create.h) holds LONG and SHORT of these itself, and is one
  * of the other ranks for the groups above them.
  *
- * Readers neither take nor create locks. The lock file of an array stays; that of a group, which readers list, is
- * removed when it is released. A held lock belongs to this process and is freed when it dies. If owner records are
- * used instead of locks, the record of a process that died stays until another job proves that it died. */
+ * Readers neither take nor create locks (invariant 13 of docs/design/change.md). The lock file of an array stays;
+ * that of a group, which readers list, is removed when it is released. A held lock belongs to this process and is
+ * freed when it dies. If owner records are used instead of locks, the record of a process that died stays until
+ * another job proves that it died. */
 #ifndef PARAPET_ARRAY_NODE_LOCK_H
 #define PARAPET_ARRAY_NODE_LOCK_H
 

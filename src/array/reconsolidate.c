@@ -101,7 +101,8 @@ static bool next_group(const char *path, int64_t *end)
     return path[*end] != '\0';
 }
 
-/* Rank 0. What is open for reading only gets no mark: the change is refused. */
+/* Rank 0. The mark is durable before the change takes metadata away (invariant 2 of docs/design/change.md). What is
+ * open for reading only gets none: the change is refused. */
 static parapet_status look_at(parapet_store *store, const char *group, bool only_marked, bool *had)
 {
     parapet_status status;

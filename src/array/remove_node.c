@@ -27,6 +27,7 @@ static bool is_ordinary_key(const char *key)
     return *key == '\0';
 }
 
+/* What has no such key stays, whoever made it (invariant 10 of docs/design/change.md). */
 bool pp_remove_is_shard(const pp_array_document *document, const char *key)
 {
     int64_t cell[PARAPET_MAX_NDIM];

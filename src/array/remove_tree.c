@@ -285,6 +285,7 @@ static parapet_status find_node(search *self, const char *path, int depth)
 
 /* ---- What was found ---- */
 
+/* Nothing goes as long as one thing is not known for ours (invariant 10 of docs/design/change.md). */
 static parapet_status refuse_foreign(const search *self)
 {
     int64_t more = self->foreign_count - NAMED_MOST;

@@ -532,6 +532,7 @@ bool pp_store_is_foreign(const parapet_store *store)
     return store->is_foreign;
 }
 
+/* Whatever repairs something asks this first (invariant 13 of docs/design/change.md). */
 parapet_status pp_store_check_writable(const parapet_store *store)
 {
     if (pp_store_is_read_only(store))

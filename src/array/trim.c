@@ -2,7 +2,8 @@
  *
  * Shrinking writes zarr.json first, with a mark of the dimensions that shrank, then removes and trims shards,
  * then takes the mark off. As long as the mark is there, growing or writing first completes the trimming, so
- * that nothing that was cut off comes back; collecting what crashes left removes the shards. */
+ * that nothing that was cut off comes back; collecting what crashes left removes the shards. It can be begun again at
+ * any point, because the mark goes last (invariant 9 of docs/design/change.md). */
 #include "array/trim.h"
 
 #include "array/array.h"

@@ -198,6 +198,7 @@ static parapet_status check_members(const pp_change *change)
     return check_distinct(change);
 }
 
+/* So all lines are there, in order and once, and each number has one form (invariant 11 of docs/design/change.md). */
 static parapet_status check_text(const pp_change *change, const char *text)
 {
     pp_text again = {0};

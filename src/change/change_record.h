@@ -15,7 +15,7 @@
  * committed one. Before it is replaced nothing has happened; afterwards everything has.
  *
  * Pure: text and numbers. A record is untrusted: it counts only if printing it again gives the same bytes; its
- * numbers are compared, and are never a size or an address (docs/design/change.md, invariant 11). */
+ * numbers are compared, and are never a size or an address (invariant 11 of docs/design/change.md). */
 #ifndef PARAPET_CHANGE_CHANGE_RECORD_H
 #define PARAPET_CHANGE_CHANGE_RECORD_H
 
@@ -56,7 +56,7 @@ parapet_status pp_change_parse(pp_change *change, char *text, size_t bytes);
 bool pp_change_is(const pp_change *change, const char *text);
 
 /* Whether the change made this array longer, while the committed length was another: only then may the array be cut
- * (invariant 8). */
+ * (invariant 8 of docs/design/change.md). */
 bool pp_change_explains(const pp_change *change, int array, int64_t committed, int64_t length,
                         const unsigned char document[PP_SHA256_BYTES]);
 

@@ -49,8 +49,8 @@ typedef enum pp_own_gc {
     PP_OWN_GC_RECOVER           /* the change that it announces is completed or undone, by all ranks */
 } pp_own_gc;
 
-/* When it goes, if its node is removed. What announces something must not be there when that is gone, or only just.
- */
+/* When it goes, if its node is removed. What announces something must not be there when that is gone, or only just
+ * (invariant 12 of docs/design/change.md). */
 typedef enum pp_own_end {
     PP_OWN_END_FIRST,     /* before anything of the node: it says that something can be believed or resumed */
     PP_OWN_END_ANY,       /* with the rest of __parapet */

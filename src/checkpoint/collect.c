@@ -11,8 +11,9 @@
  *     <group>/__parapet/change        of an append that was interrupted: all ranks complete or undo it at the end
  *     <group>/__parapet/consolidate   of a copy or a removal that was interrupted: all ranks consolidate the group
  *
- * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
- * not keep the rest from being removed: the first failure is told at the end. */
+ * Only names that nobody but the library gives count, so that a wrong path is harmless (invariant 10 of
+ * docs/design/change.md). What cannot be removed does not keep the rest from being removed: the first failure is told
+ * at the end. */
 #include <string.h>
 
 #include "array/announcement.h"
@@ -399,8 +400,8 @@ static parapet_status renew_metadata(const collecting *self, const char *key, in
     return status;
 }
 
-/* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not repaired.
- */
+/* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not repaired
+ * (invariant 9 of docs/design/change.md). */
 static void repair_each(collecting *self, int which,
                         parapet_status (*repair)(const collecting *self, const char *key, int *why))
 {

@@ -179,7 +179,8 @@ static parapet_status check_growing(const pp_append *append, int i)
     return check_documents(pairs, i, true);
 }
 
-/* What is kept as a whole finds steps that it has not made, or an array without its seal. */
+/* What is kept as a whole finds steps that it has not made, or an array without its seal. A record may name anything
+ * (invariant 11 of docs/design/change.md). */
 static parapet_status check_membership(const pp_append *append, const char *name)
 {
     char *path = NULL;

@@ -110,7 +110,7 @@ static bool is_decided(const pp_append *append)
 }
 
 /* Whether an array can be what the append has left of it. What becomes shorter must be the very array that the append
- * made longer, and the coordinate became longer last. */
+ * made longer, and the coordinate, which became longer last, is never cut (invariant 8 of docs/design/change.md). */
 static bool is_left_by_it(const pp_append *append, int array, int64_t committed)
 {
     int64_t length = length_of(append, array);
@@ -133,6 +133,8 @@ static parapet_status refuse_array(const pp_append *append, int array)
                    root[0] != '\0' ? "/" : "");
 }
 
+/* The coordinate tells whether the append had decided. Nothing is changed unless all else fits that (invariant 4 of
+ * docs/design/change.md). */
 static parapet_status check_arrays(const pp_append *append)
 {
     int64_t committed = is_decided(append) ? append->change.after : append->change.before;
@@ -143,7 +145,7 @@ static parapet_status check_arrays(const pp_append *append)
     return pp_append_leads(append) ? pp_append_check_membership(append) : PARAPET_OK;
 }
 
-/* [collective] */
+/* [collective] Forward only if no document has to become longer for that (invariant 7 of docs/design/change.md). */
 static parapet_status repair_announced(pp_append *append, parapet_repair *repair)
 {
     parapet_status status = take_up(append);

@@ -172,7 +172,7 @@ static parapet_status lengthen(const pp_append *append, int array)
     return pp_array_write_document(target, PP_PUBLISH_REPLACE);
 }
 
-/* All elements are durable. Whoever publishes another document is somebody else. */
+/* All elements are durable: a disk that is full was met before (invariants 5 and 6 of docs/design/change.md). */
 static parapet_status publish(const pp_append *append)
 {
     parapet_status status = PARAPET_OK;
@@ -182,7 +182,7 @@ static parapet_status publish(const pp_append *append)
     return status == PARAPET_OK ? pp_store_sync_dirs(pp_store_backend(append->request->target)) : status;
 }
 
-/* All other documents are durable: from here on there is no way back. */
+/* All other documents are durable (invariant 5 of docs/design/change.md): from here on there is no way back. */
 static parapet_status decide(pp_append *append)
 {
     parapet_status status = lengthen(append, append->growing.count - 1);
@@ -321,7 +321,8 @@ static parapet_status write_elements(pp_append *append)
     return status == PARAPET_OK ? pp_append_move(append) : status;
 }
 
-/* [collective] As it was before, but for seals; the record stays if that cannot be done. */
+/* [collective] As it was before, but for seals; the record stays if that cannot be done (invariant 6 of
+ * docs/design/change.md). */
 static parapet_status give_up(const pp_append *append, parapet_status status, bool had_seals)
 {
     pp_failure failure = {0};
@@ -345,6 +346,8 @@ static parapet_status give_up_announcing(const pp_append *append, parapet_status
     return pp_failure_put(&failure);
 }
 
+/* Whatever a crash leaves from the first element on can be told from other things, because the record is durable
+ * (invariant 2 of docs/design/change.md). */
 parapet_status pp_append_transact(pp_append *append)
 {
     pp_comm *comm = pp_append_comm(append);

@@ -6,10 +6,10 @@
  *     decided   <array>/__parapet/old.json        the old document: there is no array now (pp_array_take_away)
  *     cleared   old shards, then old.json and copy/replaces are gone: shards of the new one get their keys
  *
- * Each is durable before the next begins. So names alone tell how far a change has come: as long as copy/replaces is
- * there, what is visible is the old array; without it, the new one, also if their documents are equal. A crash leaves
- * the old array, no array, or the new one, never a mixture, and a copy that is resumed goes on from there. All of it
- * is done by rank 0. */
+ * Each is durable before the next begins (invariants 2 and 5 of docs/design/change.md). So names alone tell how far a
+ * change has come: as long as copy/replaces is there, what is visible is the old array; without it, the new one, also
+ * if their documents are equal. A crash leaves the old array, no array, or the new one, never a mixture, and a copy
+ * that is resumed goes on from there. All of it is done by rank 0. */
 #include "copy/replace.h"
 
 #include <string.h>
@@ -84,6 +84,7 @@ static pp_copy_phase phase_of(bool is_complete, bool has_old, bool has_document)
     return has_document ? PP_COPY_COMPLETE : PP_COPY_DECIDED;
 }
 
+/* Before a copy that is resumed changes anything (invariant 4 of docs/design/change.md). */
 parapet_status pp_copy_replace_read(pp_copy_task *task, bool *is_old)
 {
     pp_own_object replaces = object_of(task, PP_OWN_COPY_REPLACES);

@@ -9,10 +9,10 @@
  * Invariants:
  *
  *  1. The announcement is durable before the first shard (pp_row_records_add), the shards before the
- *     documents.
+ *     documents (invariants 2 and 5 of docs/design/change.md).
  *  2. The documents of the arrays are durable before that of the group, whose replacement is the commit. So opening
- *     never has to make an array longer (docs/design/change.md, invariant 7). A reader of a single array may see its
- *     steps a moment before.
+ *     never has to make an array longer (invariant 7 of docs/design/change.md). A reader of a single array may see
+ *     its steps a moment before.
  *  3. Shards of a row that is open hold committed steps. If they are to be replaced, the group says "uncertain"
  *     first, so that a crash has the uncommitted part cut off (repair_array in series_open.c).
  *  4. After a commit that failed it is not known whether it is visible. So the next announcement says

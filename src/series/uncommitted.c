@@ -1,5 +1,6 @@
 /* uncommitted.c - whether a series is as it left itself: what lies beyond the committed steps must be what a record
- * tells of. Everything else is of another program, or damage, and nobody cuts it off unasked; on rank 0. */
+ * tells of. Everything else is of another program, or damage, and nobody cuts it off unasked (invariants 4 and 8 of
+ * docs/design/change.md); on rank 0. */
 #include "series/uncommitted.h"
 
 #include "array/array.h"

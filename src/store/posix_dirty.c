@@ -10,7 +10,7 @@
  *     path over). So no change is left out for lack of memory.
  *  2. A failed flush is final. Linux may have marked the lost pages clean, so that a second fsync would report
  *     a success that is none: after the first failure no directory of this store is flushed again, and every
- *     sync reports it (flush_all).
+ *     sync reports it (flush_all; invariant 14 of docs/design/change.md).
  *  3. `dirty` is what this process has changed, `taken` what it flushes for others. dirty is kept until all
  *     ranks have agreed that everything is durable (pp_posix_forget_unsynced_dirs), so that after a failure the
  *     next call flushes it.

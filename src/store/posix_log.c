@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "store/internal.h"
 
+/* It grows where it is, because nobody who reads arrays looks at it (invariant 1 of docs/design/change.md). */
 typedef struct posix_log {
     pp_log log;
     char *key;

@@ -184,7 +184,8 @@ int pp_posix_rename_exclusive(int from, const char *temporary, int to, const cha
     return 0;
 }
 
-/* A name for what was written: from the directory of temporary files to that of the key. */
+/* A name for what was written: from the directory of temporary files to that of the key. Readers of what had the name
+ * keep that (invariant 1 of docs/design/change.md). */
 typedef struct publication {
     posix_writer *writer;
     int from;
@@ -293,7 +294,8 @@ void pp_posix_free_writer(pp_writer *writer)
     free_memory(self);
 }
 
-/* A crash between the two steps of pp_posix_rename_exclusive leaves both names: then only the old one has to go. */
+/* A crash between the two steps of pp_posix_rename_exclusive leaves both names: then only the old one has to go, when
+ * the move is made again (invariant 9 of docs/design/change.md). */
 static bool is_same_file(int from, const char *name, int to, const char *new_name)
 {
     struct stat one, other;

@@ -8,6 +8,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_claims  # noqa: E402
 import check_figures  # noqa: E402
+import check_invariants  # noqa: E402
 import check_links  # noqa: E402
 import check_lists  # noqa: E402
 import check_sentences  # noqa: E402
@@ -53,6 +54,47 @@ class LinksTest(PageTest):
     def test_build_folders_are_left_out(self):
         self.write("build/a.md", "[x](none.md)\n")
         self.assertEqual(self.mistakes(), [])
+
+
+class InvariantsTest(PageTest):
+    PAGE = ("# Changes\n\n## Invariants\n\n1. **One.** It is\n   kept. *Kept\n   in* `a.c`, `plan/b.c:f`.\n"
+            "2. **Two.** *Kept in* `a.c`.\n\n## More\n\n3. **None.** No invariant.\n")
+    A = "/* (invariants 1 and 2 of\n * docs/design/change.md) */\n"
+    B = "/* invariant 1 of docs/design/change.md */\nint f(void);\n"
+
+    def mistakes(self, page=PAGE, a=A, b=B):
+        self.write("docs/design/change.md", page)
+        self.write("src/base/a.c", a)
+        self.write("src/plan/b.c", b)
+        return [(str(path.relative_to(self.root)), line, problem)
+                for path, line, problem in check_invariants.check(self.root)]
+
+    def test_invariants_that_are_cited_where_they_are_kept_pass(self):
+        self.assertEqual(self.mistakes(), [])
+
+    def test_what_is_cited_and_does_not_exist_is_found(self):
+        (found,) = self.mistakes(b="\n" + self.B + "/* invariant 3 of docs/design/change.md */\n")
+        self.assertEqual(found, ("src/plan/b.c", 4, "docs/design/change.md has no invariant 3"))
+
+    def test_what_is_cited_nowhere_is_found(self):
+        found = self.mistakes(a="/* (invariant 1 of docs/design/change.md) */\n")
+        self.assertIn(("docs/design/change.md", 8, "invariant 2 is cited nowhere in src/"), found)
+
+    def test_other_places_than_those_of_the_page_are_found(self):
+        (found,) = self.mistakes(b="int f(void);\n")
+        self.assertEqual(found[:2], ("src/plan/b.c", 1))
+        (found,) = self.mistakes(b=self.B + "/* (invariant 2 of docs/design/change.md) */\n")
+        self.assertEqual(found[:2], ("src/plan/b.c", 3))
+
+    def test_places_that_are_not_there_are_found(self):
+        (found,) = self.mistakes(b=self.B.replace("f(", "g("))
+        self.assertEqual(found, ("docs/design/change.md", 5, "there is no f in plan/b.c"))
+        self.assertIn(("docs/design/change.md", 8, "c.c is 0 files of src/"),
+                      self.mistakes(page=self.PAGE.replace("in* `a.c`.", "in* `a.c`, `c.c`.")))
+
+    def test_a_page_without_invariants_is_found(self):
+        self.assertIn(("docs/design/change.md", 1, "there are no invariants on the page"),
+                      self.mistakes(page="## Invariants\n"))
 
 
 class ClaimsTest(PageTest):
