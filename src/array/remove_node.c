@@ -34,16 +34,11 @@ bool pp_remove_is_shard(const pp_array_document *document, const char *key)
     return document != NULL ? pp_key_parse(&document->keys, document->ndim, key, cell) : is_ordinary_key(key);
 }
 
-static parapet_status remove_if_shard(void *context, const char *below, uint64_t bytes)
+static parapet_status remove_if_shard(void *context, const char *key, uint64_t bytes)
 {
     const removal *job = context;
-    char *key = NULL;
-    parapet_status status = pp_path_join(job->prefix, below, &key);
     (void)bytes;
-    if (status == PARAPET_OK && pp_remove_is_shard(job->document, key))
-        status = pp_walk_remove(job->store, job->path, key);
-    pp_free(key);
-    return status;
+    return pp_remove_is_shard(job->document, key) ? pp_walk_remove(job->store, job->path, key) : PARAPET_OK;
 }
 
 static parapet_status remove_empty(parapet_store *store, const char *path, const char *name)
@@ -58,12 +53,8 @@ static parapet_status remove_empty(parapet_store *store, const char *path, const
 
 static parapet_status remove_shards(const removal *job)
 {
-    char *below = NULL;
     parapet_status status =
-        job->prefix[0] != '\0' ? pp_path_join(job->path, job->prefix, &below) : pp_text_duplicate(&below, job->path);
-    if (status == PARAPET_OK)
-        status = pp_walk_objects(job->store, below, remove_if_shard, (void *)(uintptr_t)job);
-    pp_free(below);
+        pp_walk_shards(job->store, job->path, job->prefix, remove_if_shard, (void *)(uintptr_t)job);
     if (status == PARAPET_ERR_NOT_FOUND)
         return PARAPET_OK;
     return status == PARAPET_OK ? remove_empty(job->store, job->path, job->prefix[0] != '\0' ? job->prefix : "c")

@@ -84,7 +84,7 @@ parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, cons
         (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape,
                                document->type.element_bytes)) != PARAPET_OK)
         return status;
-    return pp_walk_objects(store, path, visit_if_beyond, &search);
+    return pp_walk_shards(store, path, "", visit_if_beyond, &search);
 }
 
 static parapet_status remove_beyond(void *context, const char *key, uint64_t bytes)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "array/node.h"
 #include "array/node_path.h"
 #include "array/store_handle.h"
 #include "array/walk.h"
@@ -14,6 +15,7 @@ typedef struct walk {
     pp_walk_visitor visit;
     void *context;
     bool is_strict; /* fails where it is too deep */
+    bool is_alone;  /* enters no other node */
 } walk;
 
 typedef struct walk_level {
@@ -41,6 +43,17 @@ static parapet_status visit_listed(void *context, const pp_listed *listed)
     return status;
 }
 
+static parapet_status list(const walk *job, const char *whole, walk_level *level)
+{
+    static const char *const documents[] = {"zarr.json", ".zarray", ".zgroup"};
+    bool is_node = false;
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < 3 && job->is_alone && level->depth > 0 && status == PARAPET_OK && !is_node; i++)
+        status = pp_node_has_object(job->store, whole, documents[i], &is_node);
+    return status != PARAPET_OK || is_node ? status : pp_store_list(job->store->backend, whole, visit_listed, level);
+}
+
 static parapet_status walk_prefix(const walk *job, const char *prefix, int depth)
 {
     walk_level level = {.job = job, .prefix = prefix, .depth = depth};
@@ -53,7 +66,7 @@ static parapet_status walk_prefix(const walk *job, const char *prefix, int depth
         return PARAPET_OK;
     status = prefix[0] != '\0' ? pp_path_join(job->path, prefix, &whole) : pp_text_duplicate(&whole, job->path);
     if (status == PARAPET_OK)
-        status = pp_store_list(job->store->backend, whole, visit_listed, &level);
+        status = list(job, whole, &level);
     pp_free(whole);
     return status;
 }
@@ -68,6 +81,13 @@ parapet_status pp_walk_every_object(parapet_store *store, const char *path, pp_w
 {
     walk job = {.store = store, .path = path, .visit = visit, .context = context, .is_strict = true};
     return walk_prefix(&job, "", 0);
+}
+
+parapet_status pp_walk_shards(parapet_store *store, const char *path, const char *prefix, pp_walk_visitor visit,
+                              void *context)
+{
+    walk job = {.store = store, .path = path, .visit = visit, .context = context, .is_alone = true};
+    return walk_prefix(&job, prefix, prefix[0] != '\0');
 }
 
 parapet_status pp_walk_remove(parapet_store *store, const char *path, const char *key)

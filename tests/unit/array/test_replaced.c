@@ -132,7 +132,7 @@ static void test_replaced__only_what_may_be_replaced_is(void **state)
     "\"chunk_key_encoding\": {\"name\": \"v2\", \"configuration\": {\"separator\": \"/\"}}, "                        \
     "\"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]}"
 
-/* What its document names as a shard, and nothing else. */
+/* Its shards by its own grammar of keys, and nothing of another node. */
 static void test_replaced__only_shards_go_with_an_array(void **state)
 {
     static const int64_t shape[1] = {4};
@@ -144,10 +144,13 @@ static void test_replaced__only_shards_go_with_an_array(void **state)
     stored_put_text(store, "a/zarr.json", PLAIN_KEYS);
     stored_put_text(store, "a/1/0", "a shard");
     stored_put_text(store, "a/1/notes.txt", "somebody's");
+    stored_put_text(store, "a/0/zarr.json", DOCUMENT("4", "int32", "2"));
+    stored_put_text(store, "a/0/1", "a shard of a/0");
     assert_ok(parapet_array_create(&array, store, "a", &spec));
     assert_ok(parapet_array_close(&array));
     assert_false(stored_has(store, "a/1/0"));
     assert_true(stored_has(store, "a/1/notes.txt"));
+    assert_true(stored_has(store, "a/0/1"));
     stored_close(&store);
 }
 
