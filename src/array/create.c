@@ -93,10 +93,12 @@ parapet_status pp_array_remove_old_shards(parapet_array *array)
     char *text = NULL;
     size_t bytes = 0;
     parapet_status status = read_old(array, &text, &bytes);
+    if (is_unreadable(status))
+        return PARAPET_OK;
     if (status == PARAPET_OK && bytes > 0)
         status = pp_remove_shards_of_text(array->store, array->path, text, bytes);
     pp_free(text);
-    return is_unreadable(status) ? PARAPET_OK : status;
+    return status;
 }
 
 /* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
